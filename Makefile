@@ -24,6 +24,7 @@ LINKED := $(VENV)/.stamp-linked
 COLLABORATION := .collaboration/.stamp-installed
 CORPUS := .corpus/.stamp-installed
 DATABASES := .databases/.stamp-installed
+OBJECTS := .objects/.stamp-installed
 PROGRAMS := .programs/.stamp-installed
 HUB := .hub/.stamp-installed
 GATEWAY := .gateway/.stamp-installed
@@ -32,7 +33,7 @@ OLDEST_LAB := .lab-4.2/.stamp-installed
 FRONT := $(shell find src labextension/style labextension/schema -type f 2>/dev/null) tsconfig.json package.json
 SERVER := $(shell find hdsp_agent -name '*.py' -o -name '*.json' -path '*locale*' -o -name '*.yaml' 2>/dev/null)
 
-.PHONY: help lab check test test-unit test-long docs screenshots pictures lint lint-python lint-js generate bench dev clean collaboration databases test-python test-js test-ui test-wheel format translations install
+.PHONY: help lab check test test-unit test-long docs screenshots pictures lint lint-python lint-js generate bench dev clean collaboration databases objects test-python test-js test-ui test-wheel format translations install
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -92,6 +93,12 @@ $(DATABASES): scripts/databases.txt | $(VENV)/.stamp-created
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target .databases/sqlalchemy-2.0 sqlalchemy==2.0.58
 	@touch $@
 
+$(OBJECTS): scripts/object_store.txt | $(VENV)/.stamp-created
+	rm -rf .objects
+	mkdir .objects
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target .objects -r $<
+	@touch $@
+
 # More than a gigabyte, for the long tests alone: other agents' programs, which connect to ours, and MCP servers, which ours uses.
 $(PROGRAMS): scripts/programs.txt | $(VENV)/.stamp-created
 	rm -rf .programs
@@ -121,6 +128,8 @@ $(OLDEST_LAB): $(BUILT) $(SERVER) pyproject.toml
 
 collaboration: $(COLLABORATION) ## put jupyter-collaboration beside the environment, for the tests that switch it on
 
+objects: $(OBJECTS) ## put SeaweedFS beside the environment, for the tests of artifacts in an S3-compatible store
+
 databases: $(DATABASES) ## put SQLAlchemy, DuckDB and the %sql magics beside the environment, for the tests that use them
 
 install: $(PY_INSTALLED) $(LINKED) ## make the environment and install into it
@@ -143,14 +152,14 @@ test-unit: $(PY_INSTALLED) ## the Python tests without kernels and servers
 test: lint test-python test-js test-ui test-wheel ## everything: lint, types, Python, jest, Chromium, wheel
 	@echo "All of HDSP Agent's checks passed."
 
-test-python: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) $(COLLABORATION) $(CORPUS) $(DATABASES) ## the Python tests
+test-python: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) $(COLLABORATION) $(CORPUS) $(DATABASES) $(OBJECTS) ## the Python tests
 	python -m pytest -p no:cacheprovider -n $${TEST_PROCESSES:-3} --dist loadfile --no-loadscope-reorder
 
 # How many mutants are tried, and for how long at most; SAMPLE=100000 tries all of them.
 SAMPLE ?= 400
 MUTATION_MINUTES ?= 60
 
-test-long: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) $(COLLABORATION) $(PROGRAMS) $(HUB) $(GATEWAY) $(OLDEST_LAB) ## what takes long: the tests and stories left out of make test, fuzzing, other surroundings, mutation testing
+test-long: $(PY_INSTALLED) $(LINKED) $(SYSTEM_READY) $(COLLABORATION) $(PROGRAMS) $(OBJECTS) $(HUB) $(GATEWAY) $(OLDEST_LAB) ## what takes long: the tests and stories left out of make test, fuzzing, other surroundings, mutation testing
 	HDSP_AGENT_LONG_TESTS=1 python -m pytest -p no:cacheprovider -o timeout=7200 -n $${TEST_PROCESSES:-3} --dist loadfile -m "long or in_short"
 	HDSP_AGENT_LONG_TESTS=1 python -m pytest -p no:cacheprovider -o timeout=7200 -m "not long and not in_short" $$(grep -rlE '^from (tests|\.+)\.?_helpers\.long_tests import' tests --include='test_*.py')
 	HDSP_AGENT_LONG_TESTS=1 jlpm playwright test --config ui-tests/playwright.config.ts

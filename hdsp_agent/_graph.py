@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from jupyter_server.utils import url_path_join
 
 from ._operator import (
+    artifact_store_of,
     audit_log_of,
     backend_of,
     home_of,
@@ -253,6 +254,7 @@ def _conversations(app: HdspAgentApp, configuration: _Configuration) -> _Convers
         backend_of(app),
         storage_notices,
         url=app.storage_url,
+        artifact_store_url=artifact_store_of(app),
         person=person_of_server(),
         on_change=others_changed,
         remembered=app.max_memory_messages,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .app import HdspAgentApp
 
 __all__ = [
+    "artifact_store_of",
     "audit_log_of",
     "backend_of",
     "home_of",
@@ -63,6 +64,16 @@ def audit_log_of(app: HdspAgentApp, home: Path) -> AuditLog | None:
 def backend_of(app: HdspAgentApp) -> Backend:
     """What conversations are kept in. Raises InvalidSetting."""
     return backend_named(app.storage_backend)
+
+
+def artifact_store_of(app: HdspAgentApp) -> str:
+    """Where artifacts of conversations are kept, if not with these. Raises InvalidSetting."""
+    if app.artifact_store_url and backend_of(app) != "postgres":
+        raise InvalidSetting(
+            "artifact_store_url is for storage_backend = 'postgres' only. Leave it out, or keep conversations in PostgreSQL.",
+            field="artifact_store_url",
+        )
+    return app.artifact_store_url
 
 
 def local_models_folder_of(app: HdspAgentApp) -> Path:

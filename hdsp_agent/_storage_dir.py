@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Final
 
 __all__ = [
+    "ARTIFACT_STORE_URL_VARIABLE",
     "STORAGE_URL_VARIABLE",
+    "default_artifact_store_url",
     "default_storage_backend",
     "default_storage_dir",
     "default_storage_url",
@@ -19,6 +21,7 @@ __all__ = [
 ]
 
 STORAGE_URL_VARIABLE: Final = "HDSP_AGENT_STORAGE_URL"
+ARTIFACT_STORE_URL_VARIABLE: Final = "HDSP_AGENT_ARTIFACT_STORE_URL"
 
 _log = logging.getLogger(__name__)
 
@@ -36,6 +39,11 @@ def default_storage_backend() -> str:
 def default_storage_url() -> str:
     """Which PostgreSQL database HDSP_AGENT_STORAGE_URL names, if any. It may hold a password."""
     return os.environ.get(STORAGE_URL_VARIABLE) or ""
+
+
+def default_artifact_store_url() -> str:
+    """Which object store HDSP_AGENT_ARTIFACT_STORE_URL names, if any. It may hold a key."""
+    return os.environ.get(ARTIFACT_STORE_URL_VARIABLE) or ""
 
 
 def home_folder() -> Path:

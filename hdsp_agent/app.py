@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 from jupyter_server.extension.application import ExtensionApp
 from traitlets import Bool, Dict, Enum, Float, Integer, List, Unicode, Union, default
 
-from ._storage_dir import STORAGE_URL_VARIABLE, default_storage_backend, default_storage_dir, default_storage_url
+from ._storage_dir import (
+    ARTIFACT_STORE_URL_VARIABLE,
+    STORAGE_URL_VARIABLE,
+    default_artifact_store_url,
+    default_storage_backend,
+    default_storage_dir,
+    default_storage_url,
+)
 from ._version import __version__
 
 if TYPE_CHECKING:
@@ -55,6 +62,15 @@ class HdspAgentApp(ExtensionApp):
         'postgresql://ada@db.example.org/agent'. Default: the environment variable HDSP_AGENT_STORAGE_URL, which kernels and
         commands do not see, else libpq's own variables and files. If it has a password, keep the file that sets this
         readable by its owner only."""
+    ).tag(config=True)
+
+    artifact_store_url = Unicode(
+        help="""Where long outputs and images of conversations are kept, for storage_backend = 'postgres': an S3-compatible
+        store, for example 's3://KEY:SECRET@bucket/prefix?endpoint=https://s3.example.org', or a folder on a shared disk,
+        for example 'file:///srv/hdsp-agent/artifacts'. Empty: in the database. Default: the environment variable
+        HDSP_AGENT_ARTIFACT_STORE_URL, which kernels and commands do not see. Without a key in the address, the AWS_…
+        variables or the machine's role are used. If it has a key, keep the file that sets this readable by its owner
+        only."""
     ).tag(config=True)
 
     local_models_dir = Unicode(
@@ -250,12 +266,17 @@ class HdspAgentApp(ExtensionApp):
     def _default_storage_url(self) -> str:
         return default_storage_url()
 
+    @default("artifact_store_url")
+    def _default_artifact_store_url(self) -> str:
+        return default_artifact_store_url()
+
     def _link_jupyter_server_extension(self, serverapp: ServerApp) -> None:
         try:
             super()._link_jupyter_server_extension(serverapp)
-            # Kernels get the server's environment, and this may hold a password.
-            _ = self.storage_url
+            # Kernels get the server's environment, and these may hold a password or a key.
+            _ = self.storage_url, self.artifact_store_url
             os.environ.pop(STORAGE_URL_VARIABLE, None)
+            os.environ.pop(ARTIFACT_STORE_URL_VARIABLE, None)
         except Exception as error:
             # Jupyter logs this and starts the extension all the same, with none of the operator's decisions.
             self._refused = error
@@ -264,7 +285,7 @@ class HdspAgentApp(ExtensionApp):
     def _prepare_config(self) -> None:
         # Jupyter copies an extension's traits into settings that every handler of every extension can see.
         super()._prepare_config()  # type: ignore[no-untyped-call]
-        for secret in ("provider_keys", "storage_url", "user_config_api_token"):
+        for secret in ("artifact_store_url", "provider_keys", "storage_url", "user_config_api_token"):
             self.extension_config.pop(secret, None)
 
     async def _start_jupyter_server_extension(self, serverapp: ServerApp) -> None:

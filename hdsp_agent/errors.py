@@ -19,6 +19,7 @@
   x Unsupported                     unsupported
   x Unavailable                     unavailable
     + StorageUnavailable            storage_unavailable
+      - ArtifactStoreUnavailable    artifact_store_unavailable
     + SecretStorageUnavailable      secret_storage_unavailable
     + NoGhostTextModel              ghost_text_no_model
     + GhostTextLimitReached         ghost_text_limit
@@ -33,6 +34,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 __all__ = [
+    "ArtifactStoreUnavailable",
     "Conflict",
     "EmbeddingsUnavailable",
     "ForbiddenByOperator",
@@ -188,6 +190,12 @@ class StorageUnavailable(Unavailable):
     """The storage folder cannot be read or written."""
 
     code = "storage_unavailable"
+
+
+class ArtifactStoreUnavailable(StorageUnavailable):
+    """The object store that has long outputs and images does not answer; conversations go on without it."""
+
+    code = "artifact_store_unavailable"
 
 
 class SecretStorageUnavailable(Unavailable):

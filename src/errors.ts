@@ -163,6 +163,16 @@ const SERVER_ERRORS: Readonly<Record<string, Sentence>> = {
         );
     }
   },
+  artifact_store_unavailable: (trans, error) =>
+    param(error, 'store')
+      ? trans.__(
+          'Some long outputs and images cannot be shown now: %1 is away (%2). New ones are kept in the database, and moved when it is back. Nothing is lost.',
+          param(error, 'store'),
+          param(error, 'reason')
+        )
+      : trans.__(
+          'This output is in an object store, and this server does not know in which. Ask your administrator to set artifact_store_url as it was.'
+        ),
   storage_unavailable: (trans, error) =>
     param(error, 'reason') === 'locked'
       ? trans.__(

@@ -18,6 +18,7 @@ from hdsp_agent._storage_dir import default_storage_backend
 
 from ._helpers.kernel_ports import divide_ports
 from ._helpers.long_tests import left_for_later
+from ._helpers.object_store import S3Server, s3_server
 from ._helpers.postgres import PostgresCluster, TasksDatabase, postgres_cluster
 
 if TYPE_CHECKING:
@@ -104,6 +105,13 @@ def postgres_database(postgres: PostgresCluster) -> Iterator[TasksDatabase]:
     """A database of this test's own, with our tables."""
     with postgres.database() as database:
         yield database
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[S3Server]:
+    """An S3-compatible store of this test process."""
+    with s3_server() as server:
+        yield server
 
 
 @pytest.fixture

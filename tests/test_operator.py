@@ -10,7 +10,7 @@ from jupyter_server.serverapp import ServerApp
 from traitlets import TraitError
 from traitlets.config import Config
 
-from hdsp_agent._operator import backend_of
+from hdsp_agent._operator import artifact_store_of, backend_of
 from hdsp_agent.app import HdspAgentApp
 from hdsp_agent.errors import InvalidSetting
 
@@ -65,6 +65,19 @@ async def test_where_the_database_is_stays_with_the_server(
     assert "correct-horse" not in str(jp_serverapp.web_app.settings)
 
 
+async def test_where_artifacts_are_stays_with_the_server(
+    jp_serverapp: ServerApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = "s3://key:correct-horse-battery@bucket/prefix"
+    monkeypatch.setenv("HDSP_AGENT_ARTIFACT_STORE_URL", url)
+    app = HdspAgentApp(storage_backend="postgres")
+    app._link_jupyter_server_extension(jp_serverapp)
+    assert artifact_store_of(app) == url
+    assert "HDSP_AGENT_ARTIFACT_STORE_URL" not in os.environ
+    assert jp_serverapp.web_app is not None
+    assert "correct-horse" not in str(jp_serverapp.web_app.settings)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -72,6 +85,8 @@ async def test_where_the_database_is_stays_with_the_server(
         {"storage_dir": "~nobody-of-this-name/x"},
         {"storage_dir": "/tmp/half-\udcff"},
         {"storage_url": "postgresql://ada:secret@[x/y", "storage_backend": "postgres"},
+        {"artifact_store_url": "s3://ada:secret@[x/y", "storage_backend": "postgres"},
+        {"artifact_store_url": "file:///srv/artifacts", "storage_backend": "sqlite"},
         {"user_config_api_url": "config.example.org"},
         {"user_config_api_url": "file:///etc/passwd"},
     ],

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import JsonValue
 
 from .._person import person_of_server
-from .._storage_dir import default_storage_backend, default_storage_url, home_folder
+from .._storage_dir import default_artifact_store_url, default_storage_backend, default_storage_url, home_folder
 from ..config import (
     ApprovalPreset,
     ContextProxy,
@@ -208,6 +208,7 @@ async def headless_agent(
     workspace: Path,
     backend: Backend | None = None,
     storage_url: str = "",
+    artifact_store_url: str = "",
     sink: MessageSink | None = None,
     on_notice: ContextNoticed = lambda task_id, kind, percent: None,
     on_recovery: RecoveryNoticed = lambda task_id, notice: None,
@@ -217,12 +218,17 @@ async def headless_agent(
     """The agent of a home folder, ready to work; what is under way in the end is put aside, to be resumed.
 
     Notebooks are those of the workspace, and kernels its own, which end with it. ``backend`` is what tasks are kept in,
-    if not what the environment says, and ``storage_url`` where, if that is PostgreSQL; ``local_models`` is where weights of embedded models are kept, if not in the usual
-    place.
+    if not what the environment says, and ``storage_url`` where, if that is PostgreSQL; its artifacts are in
+    ``artifact_store_url``. ``local_models`` is where weights of embedded models are kept, if not in the usual place.
     """
     config = ContextProxy(home, policy, SecretStore(home, policy))
     kept_in = backend or backend_named(default_storage_backend())
-    store = open_store(home, kept_in, url=storage_url or default_storage_url())
+    store = open_store(
+        home,
+        kept_in,
+        url=storage_url or default_storage_url(),
+        artifact_store_url=artifact_store_url or default_artifact_store_url(),
+    )
     database = StateDatabase(history_database(home, kept_in))
     database.add(MEMORY_SCHEMA)
     # Before the database is started: it makes the index's tables. Tasks that name nobody get their owner from a server.

@@ -7,13 +7,18 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .._storage_dir import default_storage_backend, default_storage_dir, default_storage_url
+from .._storage_dir import (
+    default_artifact_store_url,
+    default_storage_backend,
+    default_storage_dir,
+    default_storage_url,
+)
 from ..errors import InvalidSetting, StorageUnavailable
 
 if TYPE_CHECKING:
     from ..persistence import Backend
 
-__all__ = ["existing", "find_backend", "find_home", "find_storage_url", "operator_traits"]
+__all__ = ["existing", "find_artifact_store_url", "find_backend", "find_home", "find_storage_url", "operator_traits"]
 
 
 def find_home(given: str | None) -> Path:
@@ -43,6 +48,11 @@ def find_backend(given: str | None) -> Backend:
 def find_storage_url() -> str:
     """Which PostgreSQL database is meant, as a server on this machine would find it."""
     return str(operator_traits().get("storage_url") or "") or default_storage_url()
+
+
+def find_artifact_store_url() -> str:
+    """Which object store has the artifacts of that database, as a server on this machine would find it."""
+    return str(operator_traits().get("artifact_store_url") or "") or default_artifact_store_url()
 
 
 def existing(home: Path) -> Path:

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from ..errors import StorageUnavailable, UnknownTask
-from ._home import existing, find_storage_url
+from ._home import existing, find_artifact_store_url, find_storage_url
 
 if TYPE_CHECKING:
     from ..persistence import Backend, HistoryIndex, TaskReader, TaskStore
@@ -52,7 +52,7 @@ async def store_to_read(home: Path, backend: Backend, *, must_exist: bool = True
                 yield empty
         return
     check_there(home, backend)
-    store = open_store(home, backend, url=find_storage_url())
+    store = open_store(home, backend, url=find_storage_url(), artifact_store_url=find_artifact_store_url())
     try:
         yield store
     finally:
@@ -64,7 +64,7 @@ async def opened_store(home: Path, backend: Backend) -> AsyncIterator[TaskStore]
     """The tasks to work with."""
     from ..persistence import open_store
 
-    store = open_store(home, backend, url=find_storage_url())
+    store = open_store(home, backend, url=find_storage_url(), artifact_store_url=find_artifact_store_url())
     try:
         await store.start()
         yield store
@@ -79,7 +79,7 @@ async def history(terminal: Terminal, backend: Backend | None = None) -> AsyncIt
 
     backend = backend or terminal.backend
     database = StateDatabase(history_database(terminal.home, backend))
-    store = open_store(terminal.home, backend, url=find_storage_url())
+    store = open_store(terminal.home, backend, url=find_storage_url(), artifact_store_url=find_artifact_store_url())
     try:
         index = open_history(store, backend, database)
         async with database, index:

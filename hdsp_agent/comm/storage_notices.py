@@ -34,6 +34,13 @@ class StorageNotices:
         """They can."""
         self._board.withdraw("storage")
 
+    def artifact_store_away(self, error: HdspAgentError | None) -> None:
+        """Long outputs cannot be read from where they are kept, or they can."""
+        if error is None:
+            self._board.withdraw("artifacts")
+        else:
+            self._board.post("artifacts", "warning", error.code, error.message, error.params)
+
     def damaged(self, notice: DamageNotice) -> None:
         """A line of a log could not be read. One cut off by a crash was never acknowledged, so nothing is lost with it."""
         if notice.damage == "torn":

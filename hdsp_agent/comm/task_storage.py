@@ -59,6 +59,7 @@ class TaskStorage:
         notices: StorageNotices,
         *,
         url: str = "",
+        artifact_store_url: str = "",
         person: str,
         on_change: Callable[[HistoryChange], None],
         remembered: int,
@@ -72,7 +73,13 @@ class TaskStorage:
         self._log = log or logging.getLogger(__name__)
         # The rounds of its monitor would tell nobody what they did; ours do.
         self._store = open_store(
-            home, backend, url=url, on_damage=notices.damaged, remembered=remembered, monitor_seconds=float("inf")
+            home,
+            backend,
+            url=url,
+            artifact_store_url=artifact_store_url,
+            on_damage=notices.damaged,
+            remembered=remembered,
+            monitor_seconds=float("inf"),
         )
         self.database: Final = StateDatabase(history_database(home, backend))
         self._index = open_history(
@@ -155,6 +162,8 @@ class TaskStorage:
         recover_at = monotonic() + next(pauses)
         while True:
             await asyncio.sleep(self._look_seconds)
+            upkeep = self._store.artifact_upkeep
+            self._notices.artifact_store_away(None if upkeep is None else upkeep.trouble)
             try:
                 await self._store.check_usable()
                 if monotonic() >= recover_at:
@@ -208,6 +217,8 @@ class TaskStorage:
 
     async def _open_store(self) -> None:
         self._recovered = await self._store.start()
+        if (upkeep := self._store.artifact_upkeep) is not None:
+            upkeep.start()
         self._notices.recovered(self._recovered)
 
     async def _look_elsewhere(self) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import ConfigDict, Field, JsonValue, SecretStr, field_validator
 
-from .._storage_dir import STORAGE_URL_VARIABLE
+from .._storage_dir import ARTIFACT_STORE_URL_VARIABLE, STORAGE_URL_VARIABLE
 from ..wire import WireModel
 from ._fields import CREDENTIAL_NAME, BaseUrl, Choices, Secret, field_providers, number_properties, secret_fields, shown
 from ._providers import ProviderName, provider_info, providers
@@ -651,7 +651,8 @@ def secret_keys_of(provider: str | None) -> tuple[str, ...]:
 def secret_environment() -> frozenset[str]:
     """The environment variables that hold secrets: whoever starts a kernel or a command leaves them out."""
     marks = [*secret_fields(ProviderSettings).values(), *secret_fields(GlobalSettings).values()]
-    return frozenset({name for mark in marks for name in mark.env} | {PASSPHRASE_VARIABLE, STORAGE_URL_VARIABLE})
+    own = {PASSPHRASE_VARIABLE, STORAGE_URL_VARIABLE, ARTIFACT_STORE_URL_VARIABLE}
+    return frozenset({name for mark in marks for name in mark.env} | own)
 
 
 def model_id(settings: ProviderSettings) -> str | None:

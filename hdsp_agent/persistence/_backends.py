@@ -98,8 +98,12 @@ async def tasks_elsewhere(store: TaskStore, home: Path, backend: Backend) -> dic
     return found
 
 
-def open_store(home: Path, backend: Backend, *, url: str = "", **options: Unpack[StoreOptions]) -> TaskStore:
+def open_store(
+    home: Path, backend: Backend, *, url: str = "", artifact_store_url: str = "", **options: Unpack[StoreOptions]
+) -> TaskStore:
     """The store of this home, not started yet: a folder for each task, or all of them in ``tasks.db`` or the database at ``url``.
+
+    Artifacts of a database at ``url`` are at ``artifact_store_url``, if that is not empty.
 
     Raises ``Unsupported`` if what the backend needs is not installed.
     """
@@ -116,7 +120,7 @@ def open_store(home: Path, backend: Backend, *, url: str = "", **options: Unpack
             _require_psycopg()
             from .postgres._postgres_store import PostgresStore
 
-            return PostgresStore(home, url, **options)
+            return PostgresStore(home, url, artifact_store_url=artifact_store_url, **options)
         case _:
             assert_never(backend)
 

@@ -7,7 +7,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from typing_extensions import TypedDict
 
@@ -23,6 +23,9 @@ from ._task_reader import TaskReader
 from ._trace import task_logger
 from .files._state_keeper import HEARTBEAT_SECONDS
 from .files._task_folders import checked_id
+
+if TYPE_CHECKING:
+    from .postgres._artifact_upkeep import ArtifactUpkeep
 
 __all__ = ["MONITOR_SECONDS", "StoreOptions", "TaskOverview", "TaskStore"]
 
@@ -100,6 +103,11 @@ class TaskStore(ABC):
 
         None says that it may be any. Where all servers of a person share one history, that tells them.
         """
+
+    @property
+    def artifact_upkeep(self) -> ArtifactUpkeep | None:
+        """What looks after artifacts in an object store, where they are in one."""
+        return None
 
     async def create(self, new: NewTaskRecord) -> TaskLog:
         """Begin a task."""

@@ -42,6 +42,17 @@ describe('errorText', () => {
     ).toContain('is kept on this server');
   });
 
+  it('says what cannot be shown while the object store is away', () => {
+    const error = { code: 'artifact_store_unavailable', message: 'English' };
+    const params = { store: 'the object store s3://b', reason: 'down' };
+    expect(errorText(trans, { ...error, params })).toContain(
+      'the object store s3://b is away (down)'
+    );
+    expect(
+      errorText(trans, { ...error, params: { store: '', reason: 'not set' } })
+    ).toContain('artifact_store_url');
+  });
+
   it('says why a model gave no answer, in the words of its row', () => {
     const error = { code: 'model_error', message: 'A teapot.' };
     for (const [kind, text] of [

@@ -34,6 +34,7 @@ from hdsp_agent.persistence import (
     verify_backup,
 )
 from hdsp_agent.persistence.exchange._migration import migrate
+from hdsp_agent.persistence.postgres import _artifact_upkeep, _stored_artifacts
 from tests._helpers.jupyter_fetch import Fetch
 from tests.comm._helpers.stored_tasks import eventually, keep
 from tests.comm.conftest import Connect, messages
@@ -117,6 +118,40 @@ class TestADatabaseThatCannotBeReached:
         assert [
             record.content for record in await (await services.storage.unopened.view(log.task_id)).api.newest()
         ] == ["kept here"]
+
+
+@pytest.mark.parametrize("storage_backend", ["postgres"], indirect=True)
+class TestAnArtifactStoreThatIsAway:
+    @pytest.fixture
+    def storage_dir(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        (tmp_path / "shared").mkdir()
+        monkeypatch.setenv("HDSP_AGENT_ARTIFACT_STORE_URL", (tmp_path / "shared").as_uri())
+        return tmp_path / "hdsp-home"
+
+    async def test_the_server_says_so_and_goes_on_and_moves_what_waits(
+        self, services: Services, tmp_path: Path, jp_fetch: Fetch, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(_artifact_upkeep, "_AGAIN_SECONDS", 0.05)
+        monkeypatch.setattr(_stored_artifacts, "_AGAIN_SECONDS", 0.0)
+        services.storage._look_seconds = 0.05
+        log = await (await services.storage.store()).create(NewTaskRecord())
+        name = await log.put_artifact(b"kept in the store")
+        (tmp_path / "shared").rename(tmp_path / "away")
+        with pytest.raises(HTTPClientError) as refused:
+            await jp_fetch("hdsp-agent", "api", "tasks", log.task_id, "artifacts", name)
+        assert refused.value.code == 503 and refused.value.response is not None
+        assert json.loads(refused.value.response.body)["code"] == "artifact_store_unavailable"
+        await eventually(lambda: codes(services) == ["artifact_store_unavailable"])
+        waits = await log.put_artifact(b"kept in the database")
+        got = await jp_fetch("hdsp-agent", "api", "tasks", log.task_id, "artifacts", waits)
+        assert got.body == b"kept in the database"
+        (tmp_path / "away").rename(tmp_path / "shared")
+        await eventually(lambda: codes(services) == [])
+        await eventually(
+            lambda: b"kept in the database" in [p.read_bytes() for p in (tmp_path / "shared").rglob("*") if p.is_file()]
+        )
+        got = await jp_fetch("hdsp-agent", "api", "tasks", log.task_id, "artifacts", name)
+        assert got.body == b"kept in the store"
 
 
 @pytest.mark.each_backend("files", "sqlite")

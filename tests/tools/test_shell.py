@@ -155,7 +155,10 @@ async def test_nothing_can_be_typed_into_it(task: RecordingContext) -> None:
 async def test_keys_tokens_and_what_changes_meanings_stay_out_of_its_environment(
     task: RecordingContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    secrets = ("ANTHROPIC_API_KEY", "JUPYTERHUB_API_TOKEN", "HDSP_AGENT_PASSPHRASE", "HDSP_AGENT_STORAGE_URL")
+    secrets = (
+        "ANTHROPIC_API_KEY", "JUPYTERHUB_API_TOKEN", "HDSP_AGENT_PASSPHRASE", "HDSP_AGENT_STORAGE_URL",
+        "HDSP_AGENT_ARTIFACT_STORE_URL",
+    )  # fmt: skip
     for name in (*secrets, "BASH_ENV", "BASH_FUNC_ls%%"):
         monkeypatch.setenv(name, "() { echo hidden-value; }")
     monkeypatch.setenv("OF_THE_PERSON", "kept")

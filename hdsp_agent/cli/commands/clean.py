@@ -1,22 +1,23 @@
-"""``hdsp-agent clean``: packs and deletes what is old enough."""
+"""``hdsp-agent clean``: packs and deletes what is old enough, and objects that no conversation names."""
 
 from __future__ import annotations
 
 import asyncio
 from argparse import ArgumentParser, Namespace
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...errors import StorageUnavailable
+from ...errors import ArtifactStoreUnavailable, StorageUnavailable
 from .._amounts import bytes_text, count_text
 from .._columns import table
 from .._command import CliCommand, ExitCode
-from .._home import existing, find_storage_url
+from .._home import existing, find_artifact_store_url, find_storage_url
 from .._options import at_least_zero
 from .._stores import check_there, history, opened_store
 
 if TYPE_CHECKING:
-    from ...persistence import CleanReport, HistoryIndex
+    from ...persistence import CleanReport, HistoryIndex, TaskStore
     from .._terminal import Terminal
 
 __all__ = ["COMMAND"]
@@ -46,17 +47,44 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     rules = RetentionRules(compress, delete)
     if options.dry_run:
         # Not started: a start already finishes what a crash left behind.
-        store = open_store(home, terminal.backend, url=find_storage_url())
+        store = open_store(home, terminal.backend, url=find_storage_url(), artifact_store_url=find_artifact_store_url())
         report = await clean(store, rules, dry_run=True, progress=terminal.progress)
+        objects = await _clean_objects(terminal, store, dry_run=True)
         await store.stop()
     else:
         async with AsyncExitStack() as opened:
             store = await opened.enter_async_context(opened_store(home, terminal.backend))
             index = await _index(terminal, opened)
             report = await clean(store, rules, index=index, progress=terminal.progress)
+            objects = await _clean_objects(terminal, store, dry_run=False)
     packed = f"compressed after {compress:g} days, " if terminal.backend == "files" else ""
-    _tell(terminal, report, rules_text=f"{packed}deleted after {delete:g} days")
-    return ExitCode.FAILED if report.failed else ExitCode.OK
+    _tell(terminal, report, objects, rules_text=f"{packed}deleted after {delete:g} days")
+    return ExitCode.FAILED if report.failed or objects.failed else ExitCode.OK
+
+
+@dataclass(frozen=True)
+class _CleanedObjects:
+    """How many objects that no conversation names were deleted, or would be."""
+
+    count: int = 0
+    bytes: int = 0
+    failed: bool = False
+
+
+async def _clean_objects(terminal: Terminal, store: TaskStore, *, dry_run: bool) -> _CleanedObjects:
+    upkeep = store.artifact_upkeep
+    if upkeep is None:
+        return _CleanedObjects()
+    try:
+        if not dry_run:
+            await upkeep.delete_unused()
+        unnamed = await upkeep.unnamed()
+        if not dry_run:
+            await upkeep.delete_unnamed(unnamed)
+    except ArtifactStoreUnavailable as error:
+        terminal.warn(f"Nothing was deleted from the object store: {error.message}")
+        return _CleanedObjects(failed=True)
+    return _CleanedObjects(len(unnamed), sum(each.size for each in unnamed))
 
 
 async def _index(terminal: Terminal, opened: AsyncExitStack) -> HistoryIndex | None:
@@ -68,14 +96,14 @@ async def _index(terminal: Terminal, opened: AsyncExitStack) -> HistoryIndex | N
         return None
 
 
-def _tell(terminal: Terminal, report: CleanReport, rules_text: str) -> None:
+def _tell(terminal: Terminal, report: CleanReport, objects: _CleanedObjects, rules_text: str) -> None:
     # What failed has been warned of as it was met.
     if report.clock_doubted:
         terminal.warn(
             "The clock has jumped since the last run, so nothing is deleted. If the clock is right, run this again in an hour."
         )
     if terminal.json:
-        terminal.document(_document(report))
+        terminal.document(_document(report, objects))
         return
     would = "would be " if report.dry_run else ""
     if report.done:
@@ -90,10 +118,15 @@ def _tell(terminal: Terminal, report: CleanReport, rules_text: str) -> None:
         f"{count_text(len(report.deleted))} {would or 'were '}deleted: {bytes_text(report.freed)} {would or ''}freed."
     )
     terminal.line(f"Kept though old enough: {count_text(report.exempt)} pinned or favorite, {len(report.busy)} in use.")
+    if objects.count:
+        terminal.line(
+            f"Objects that no conversation refers to: {count_text(objects.count)} {would or 'were '}deleted, "
+            f"{bytes_text(objects.bytes)}."
+        )
     terminal.note(f"Rules: {rules_text} (0: never).")
 
 
-def _document(report: CleanReport) -> dict[str, object]:
+def _document(report: CleanReport, objects: _CleanedObjects) -> dict[str, object]:
     return {
         "dryRun": report.dry_run,
         "lookedAt": report.looked_at,
@@ -107,6 +140,8 @@ def _document(report: CleanReport) -> dict[str, object]:
         "failed": dict(report.failed),
         "forgotten": report.forgotten,
         "clockDoubted": report.clock_doubted,
+        "objects": objects.count,
+        "objectBytes": objects.bytes,
     }
 
 
@@ -115,5 +150,6 @@ COMMAND = CliCommand(
     arguments=_arguments,
     run=_run,
     details="The settings say after how many days. Your administrator can fix them in Jupyter's configuration.\n"
-    "Pinned and favorite tasks and tasks in use are kept.",
+    "Pinned and favorite tasks and tasks in use are kept. Objects of artifact_store_url that no task refers to, such as\n"
+    "those of a server that was killed, are deleted after a day.",
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .._amounts import count_text
 from .._command import CliCommand, ExitCode
-from .._home import existing, find_storage_url
+from .._home import existing, find_artifact_store_url, find_storage_url
 
 if TYPE_CHECKING:
     from ...persistence import DoctorFinding, DoctorReport
@@ -27,7 +27,12 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
 
     home = existing(terminal.home)
     report = await examine(
-        home, backend=terminal.backend, url=find_storage_url(), repair=options.repair, progress=terminal.progress
+        home,
+        backend=terminal.backend,
+        url=find_storage_url(),
+        artifact_store_url=find_artifact_store_url(),
+        repair=options.repair,
+        progress=terminal.progress,
     )
     report.findings.extend(await asyncio.to_thread(examine_memory, home, repair=options.repair))
     if terminal.json:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from .._amounts import count_text
 from .._columns import one_line, table
 from .._command import CliCommand, ExitCode
-from .._home import find_storage_url
+from .._home import find_artifact_store_url, find_storage_url
 
 if TYPE_CHECKING:
     from ...memory.job_table import JobRow
@@ -192,6 +192,7 @@ async def _learn(terminal: Terminal, options: Namespace) -> ExitCode:
         workspace=workspace,
         backend=terminal.backend,
         storage_url=find_storage_url(),
+        artifact_store_url=find_artifact_store_url(),
         overrides={"memoryApiConfigId": options.profile} if options.profile else None,
         local_models=local_models_folder(),
     ) as agent:

@@ -8,23 +8,28 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from .._amounts import count_text
+from ...errors import ArtifactStoreUnavailable
+from .._amounts import bytes_text, count_text
 from .._command import CliCommand, ExitCode, UsageError
 from .._home import existing
 from .._stores import check_there, history, opened_store, store_to_read
 
 if TYPE_CHECKING:
-    from ...persistence import Backend, MigrationReport
+    from ...persistence import Backend, MigrationReport, TaskStore
     from .._terminal import Terminal
 
 __all__ = ["COMMAND"]
 
 
 def _arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--to", choices=("sqlite", "files", "postgres"), required=True, help="how tasks are stored from now on"
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--to", choices=("sqlite", "files", "postgres"), help="how tasks are stored from now on")
+    what.add_argument(
+        "--artifacts",
+        choices=("store", "database"),
+        help="move your artifacts in PostgreSQL to the object store, or back to the database",
     )
     parser.add_argument(
         "--from",
@@ -36,6 +41,33 @@ def _arguments(parser: ArgumentParser) -> None:
 
 
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
+    if options.artifacts is None:
+        return await _copy_tasks(terminal, options)
+    if options.source is not None or options.dry_run:
+        raise UsageError("--artifacts goes with neither --from nor --dry-run.")
+    return await _move_artifacts(terminal, options.artifacts)
+
+
+async def _move_artifacts(terminal: Terminal, to: Literal["store", "database"]) -> ExitCode:
+    async with opened_store(existing(terminal.home), "postgres") as store:
+        upkeep = store.artifact_upkeep
+        if upkeep is None:
+            raise UsageError(
+                "artifact_store_url is not set. Set it to the object store's address, also to move artifacts back."
+            )
+        moves = await upkeep.move(to)
+        await upkeep.delete_unused()
+    for name in moves.damaged:
+        terminal.warn(f"The artifact {name} is damaged or missing and was not moved.")
+    if terminal.json:
+        terminal.document({"moved": moves.moved, "bytes": moves.bytes, "damaged": moves.damaged})
+    else:
+        place = "the object store" if to == "store" else "the database"
+        terminal.line(f"{count_text(moves.moved)} artifacts ({bytes_text(moves.bytes)}) were moved to {place}.")
+    return ExitCode.FOUND if moves.damaged else ExitCode.OK
+
+
+async def _copy_tasks(terminal: Terminal, options: Namespace) -> ExitCode:
     from ...persistence import migrate, task_record
 
     to: Backend = options.to
@@ -54,8 +86,19 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
                     for task_id in report.copied:
                         record = await asyncio.to_thread(task_record, new, task_id)
                         await index.upsert(record.item, text=record.text, owner=record.owner)
+                await _put_into_store(terminal, new)
     _tell(terminal, report)
     return ExitCode.FAILED if report.failed else ExitCode.FOUND if report.skipped else ExitCode.OK
+
+
+async def _put_into_store(terminal: Terminal, store: TaskStore) -> None:
+    """The copies were made and verified in the database; their artifacts go on to the object store, if there is one."""
+    if (upkeep := store.artifact_upkeep) is None:
+        return
+    try:
+        await upkeep.move("store")
+    except ArtifactStoreUnavailable as error:
+        terminal.warn(f"Artifacts stay in the database until the server can move them: {error.message}")
 
 
 def _usual_source(home: Path, to: Backend) -> Backend:
@@ -116,5 +159,7 @@ COMMAND = CliCommand(
     run=_run,
     details="The SQLite database is tasks.db in the storage folder; PostgreSQL is HdspAgentApp.storage_url, else\n"
     "$HDSP_AGENT_STORAGE_URL. Each copy is verified, and the source is not changed.\n"
-    "The exit code is 3 if a task was in use and is missing.",
+    "Artifacts are copied, too, to or from the object store if artifact_store_url is set. To move them back to the\n"
+    "database, stop your servers and use --artifacts.\n"
+    "The exit code is 3 if a task was in use and is missing, or if an artifact could not be moved.",
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from .._command import CliCommand, ExitCode, UsageError
 from .._ending_signals import ends_by_signals
-from .._home import find_storage_url
+from .._home import find_artifact_store_url, find_storage_url
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -115,6 +115,7 @@ async def _worked(terminal: Terminal, options: Namespace) -> ExitCode:
         workspace=workspace,
         backend=terminal.backend,
         storage_url=find_storage_url(),
+        artifact_store_url=find_artifact_store_url(),
         sink=UnseenMessages() if terminal.json else output,
         on_notice=notices.window,
         on_recovery=notices.recovery,

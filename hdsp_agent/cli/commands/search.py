@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from .._audit_log import record_access
 from .._columns import one_line
 from .._command import CliCommand, ExitCode
-from .._home import existing, find_storage_url
+from .._home import existing, find_artifact_store_url, find_storage_url
 from .._options import positive
 
 if TYPE_CHECKING:
@@ -69,7 +69,9 @@ async def _found(terminal: Terminal, options: Namespace) -> list[RecallHit]:
     from .._operator_policy import operator_policy
 
     person, policy = person_of_server(), operator_policy()
-    store = open_store(terminal.home, terminal.backend, url=find_storage_url())
+    store = open_store(
+        terminal.home, terminal.backend, url=find_storage_url(), artifact_store_url=find_artifact_store_url()
+    )
     database = StateDatabase(history_database(terminal.home, terminal.backend))
     index = open_history(store, terminal.backend, database)
 

@@ -35,6 +35,7 @@ from ..files._task_folders import ARTIFACTS, METADATA, STATE
 from ..files._task_locks import TaskLock
 from ..tables._sql import STREAM_TABLES, SqlConnection
 from ..tables._table_store import TableStore
+from ..tables._task_rows import TaskRow
 from ..upkeep._work_progress import Progress
 from ._task_content import FolderContent, RowContent, TaskContent, TaskDigest
 
@@ -200,6 +201,7 @@ class _Rows(_End):
         self._database = store.database
         self._writer = store.writer
         self._rows = store.rows
+        self._artifacts = store.artifacts
 
     def place(self) -> str:
         return self._database.name
@@ -208,7 +210,7 @@ class _Rows(_End):
     def opened(self, task_id: TaskId) -> Iterator[TaskContent]:
         # A transaction that reads sees nothing of what others write meanwhile; no lock is needed.
         with self._database.snapshot() as connection:
-            yield RowContent(connection, self._rows.at_rest(connection, task_id), self._database.dialect)
+            yield self._content(connection, self._rows.at_rest(connection, task_id))
 
     def digest(self, task_id: TaskId, like: TaskDigest) -> TaskDigest | None:
         if not self._database.has_tables():
@@ -218,15 +220,18 @@ class _Rows(_End):
                 row = self._rows.find(connection, task_id)
             except UnknownTask:
                 return None
-            return RowContent(connection, row, self._database.dialect).digest(like.lines)
+            return self._content(connection, row).digest(like.lines)
 
     def put(self, task_id: TaskId, content: TaskContent, expected: TaskDigest) -> None:
         def put(connection: SqlConnection) -> None:
             self._write(connection, task_id, content)
             row = self._rows.find(connection, task_id)
-            _verify(self._database.name, RowContent(connection, row, self._database.dialect).digest(), expected)
+            _verify(self._database.name, self._content(connection, row).digest(), expected)
 
         self._writer.submit(put, durable=True).result()
+
+    def _content(self, connection: SqlConnection, row: TaskRow) -> RowContent:
+        return RowContent(connection, row, self._database.dialect, self._artifacts)
 
     def _write(self, connection: SqlConnection, task_id: TaskId, content: TaskContent) -> None:
         task = self._rows.insert(connection, task_id, content.place, content.metadata, content.state)

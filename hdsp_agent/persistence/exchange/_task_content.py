@@ -24,8 +24,8 @@ from ...append_log.log_tail import is_record
 from .._records import STREAM_FILES, Place, Stream
 from ..files._artifacts import ARTIFACT_NAME
 from ..files._task_folders import ARTIFACTS, METADATA, STATE
+from ..tables._artifact_rows import ArtifactRows
 from ..tables._sql import STREAM_TABLES, Dialect, SqlConnection
-from ..tables._table_task_reader import artifacts_of
 from ..tables._task_rows import TaskRow
 
 __all__ = ["FolderContent", "RowContent", "StreamDigest", "TaskContent", "TaskDigest", "key_of"]
@@ -78,8 +78,8 @@ class TaskContent(ABC):
         """Each line without its end, and where it is."""
 
     @abstractmethod
-    def raw_artifacts(self) -> Iterator[tuple[str, bytes]]:
-        """Each artifact's name and bytes."""
+    def raw_artifacts(self) -> Iterator[tuple[str, bytes | None]]:
+        """Each artifact's name and bytes, or None if these are lost."""
 
     @abstractmethod
     def kept_lines(self, stream: Stream) -> list[CorruptLine]:
@@ -101,7 +101,7 @@ class TaskContent(ABC):
     def artifacts(self) -> Iterator[tuple[str, bytes]]:
         """The artifacts that are what their names say."""
         for name, data in self.raw_artifacts():
-            if hashlib.sha256(data).hexdigest() == name:
+            if data is not None and hashlib.sha256(data).hexdigest() == name:
                 yield name, data
             else:
                 self.damaged_artifacts.add(name)
@@ -182,9 +182,10 @@ class FolderContent(TaskContent):
 class RowContent(TaskContent):
     """A task in a database, as the connection's transaction sees it."""
 
-    def __init__(self, connection: SqlConnection, row: TaskRow, dialect: Dialect) -> None:
+    def __init__(self, connection: SqlConnection, row: TaskRow, dialect: Dialect, artifacts: ArtifactRows) -> None:
         super().__init__()
         self._dialect = dialect
+        self._artifacts = artifacts
         self._connection = connection
         self._number = row.number
         self.place = row.place
@@ -195,8 +196,8 @@ class RowContent(TaskContent):
         record = self._dialect.as_bytes.format("record")
         yield from self._rows(f"SELECT id, {record} FROM {table} WHERE task = ? ORDER BY id")  # noqa: S608 -- our own names
 
-    def raw_artifacts(self) -> Iterator[tuple[str, bytes]]:
-        return artifacts_of(self._connection, self._dialect, self._number)
+    def raw_artifacts(self) -> Iterator[tuple[str, bytes | None]]:
+        return self._artifacts.of_task(self._connection, self._number)
 
     def kept_lines(self, stream: Stream) -> list[CorruptLine]:
         rows = self._connection.execute(

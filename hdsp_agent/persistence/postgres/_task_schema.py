@@ -9,6 +9,7 @@ of the ``MIGRATIONS`` they have seen. What differs:
 * Who listens to a role's channel hears the id of each task of that role that was made, deleted, or shows differently in
   the history. Anybody may listen to any channel, so its name is a secret of that role's: its row in ``channels``.
 * The history index is here, too: see ``_history_tables.py``.
+* The bytes of artifacts may be in an object store: see ``_artifact_tables.py``.
 * ``writers`` says which of its transactions each server wrote last, for whoever lost the connection in the midst of one. A
   server that ends takes its row along; those of servers that died are deleted when they are of no more use to anybody.
 """
@@ -23,6 +24,7 @@ import psycopg
 from ...errors import StorageUnavailable, Unsupported
 from ..tables._schema_versions import newer_tables, older_tables
 from ..tables._sql import FIELD_VIEWS, STREAM_TABLES
+from ._artifact_tables import ARTIFACT_TABLES, OWN_ARTIFACT_TABLES
 from ._connection import SCHEMA, Address, PostgresConnection
 from ._history_tables import HISTORY_TABLES, OWN_HISTORY_TABLES
 
@@ -220,6 +222,10 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (
         *HISTORY_TABLES,
         *(statement for table in OWN_HISTORY_TABLES for statement in _own_rows(table, "role = current_user")),
+    ),
+    (
+        *ARTIFACT_TABLES,
+        *(statement for table in OWN_ARTIFACT_TABLES for statement in _own_rows(table, "owner = current_user")),
     ),
 )
 """What each version of the schema added, statement by statement. One that was released is never changed."""

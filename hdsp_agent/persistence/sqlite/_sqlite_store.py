@@ -11,6 +11,7 @@ from typing_extensions import Unpack
 from ...errors import StorageUnavailable
 from .._disk_space import check_free_space
 from .._task_store import StoreOptions
+from ..tables._artifact_rows import ArtifactRows
 from ..tables._table_store import TableStore
 from ._process_locks import ProcessLockJudge
 from ._sqlite_database import BUSY_SECONDS, SqliteDatabase
@@ -25,7 +26,14 @@ class SqliteStore(TableStore):
     def __init__(self, path: Path, *, busy_seconds: float = BUSY_SECONDS, **options: Unpack[StoreOptions]) -> None:
         self._file = SqliteDatabase(path, busy_seconds=busy_seconds)
         clock_notes = path.with_name(f".{path.name}.clean.json")
-        super().__init__(self._file, SqliteWriter(self._file), ProcessLockJudge(path), clock_notes, **options)
+        super().__init__(
+            self._file,
+            SqliteWriter(self._file),
+            ProcessLockJudge(path),
+            clock_notes,
+            ArtifactRows(self._file),
+            **options,
+        )
 
     @property
     def path(self) -> Path:

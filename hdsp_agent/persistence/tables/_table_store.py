@@ -19,6 +19,7 @@ from .._task_store import StoreOptions, TaskOverview, TaskStore
 from .._task_streams import UI_FORM
 from .._trace import task_logger
 from ..files._task_folders import checked_id
+from ._artifact_rows import ArtifactRows
 from ._row_locks import LockJudge, RowLock
 from ._sql import SqlConnection
 from ._table_log import TableLog
@@ -44,6 +45,7 @@ class TableStore(TaskStore):
         writer: TableWriter,
         judge: LockJudge,
         clock_notes: Path,
+        artifacts: ArtifactRows,
         **options: Unpack[StoreOptions],
     ) -> None:
         super().__init__(**options)
@@ -51,6 +53,7 @@ class TableStore(TaskStore):
         self.writer: Final = writer
         self.rows: Final = TaskRows(database.dialect, judge)
         self.clock_notes: Final = clock_notes
+        self.artifacts: Final = artifacts
         self._judge = judge
 
     async def view(self, task_id: TaskId) -> TableTaskReader:
@@ -58,7 +61,7 @@ class TableStore(TaskStore):
             return self.rows.find(connection, task_id).read_metadata()
 
         metadata = await self.database.in_thread(self.database.read, read)
-        return TableTaskReader(self.database, self.rows, metadata, on_damage=self._damages.tell)
+        return TableTaskReader(self.database, self.rows, self.artifacts, metadata, on_damage=self._damages.tell)
 
     async def tasks(self, place: Place | None = None) -> Sequence[TaskId]:
         return await self.database.in_thread(self.database.read, lambda connection: self.rows.ids(connection, place))
@@ -144,7 +147,7 @@ class TableStore(TaskStore):
             )
             try:
                 log = TableTaskLog(
-                    self.database, self.rows, self.writer, lock, metadata, state,
+                    self.database, self.rows, self.artifacts, self.writer, lock, metadata, state,
                     on_damage=self._damages.tell, on_end=self._ended,
                     remembered=self._remembered, heartbeat_seconds=self._heartbeat_seconds,
                 )  # fmt: skip

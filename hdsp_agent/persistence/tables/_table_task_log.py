@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable
+from typing import TypeVar
 
 from ...errors import StorageUnavailable
 from ...messages import TaskId
@@ -12,14 +13,17 @@ from .._damage_reports import DamageNotice
 from .._records import Outcome, StoredTaskState, TaskMetadata
 from .._task_log import TaskLog
 from ..files._state_keeper import StateKeeper
+from ._artifact_rows import ArtifactRows
 from ._row_locks import RowLock
 from ._sql import STREAM_TABLES, SqlConnection, Work
-from ._table_task_reader import TableTaskReader, put_artifact
+from ._table_task_reader import TableTaskReader
 from ._table_writer import TableWriter, TaskTable
 from ._task_database import TaskDatabase
 from ._task_rows import TaskRows
 
 __all__ = ["TableTaskLog"]
+
+T = TypeVar("T")
 
 
 class TableTaskLog(TableTaskReader, TaskLog):
@@ -29,6 +33,7 @@ class TableTaskLog(TableTaskReader, TaskLog):
         self,
         database: TaskDatabase,
         rows: TaskRows,
+        artifacts: ArtifactRows,
         writer: TableWriter,
         lock: RowLock,
         metadata: TaskMetadata,
@@ -39,7 +44,7 @@ class TableTaskLog(TableTaskReader, TaskLog):
         remembered: int,
         heartbeat_seconds: float,
     ) -> None:
-        super().__init__(database, rows, metadata, on_damage=on_damage, remembered=remembered)
+        super().__init__(database, rows, artifacts, metadata, on_damage=on_damage, remembered=remembered)
         self._lock = lock
         self._group = writer
         tables = {stream: TaskTable(metadata.uuid, lock.number, lock.token, stream) for stream in STREAM_TABLES}
@@ -54,12 +59,7 @@ class TableTaskLog(TableTaskReader, TaskLog):
     async def put_artifact(self, data: bytes) -> str:
         self._check_ours()
         name = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
-
-        def put(connection: SqlConnection) -> None:
-            self._lock.beat(connection)
-            put_artifact(connection, self._lock.number, name, data)
-
-        await self._write(put)
+        await self._artifacts.put(self._write_as_holder, self._lock.number, name, data)
         return name
 
     async def save_state(self) -> None:
@@ -78,5 +78,12 @@ class TableTaskLog(TableTaskReader, TaskLog):
         finally:
             self._lock.forget()
 
-    async def _write(self, work: Work[None]) -> None:
-        await self._group.run(work, task_id=self.task_id, durable=True)
+    async def _write_as_holder(self, work: Work[T]) -> T:
+        def perform(connection: SqlConnection) -> T:
+            self._lock.beat(connection)
+            return work(connection)
+
+        return await self._write(perform)
+
+    async def _write(self, work: Work[T]) -> T:
+        return await self._group.run(work, task_id=self.task_id, durable=True)

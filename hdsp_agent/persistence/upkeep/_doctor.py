@@ -88,6 +88,7 @@ async def examine(
     *,
     backend: Backend = "files",
     url: str = "",
+    artifact_store_url: str = "",
     repair: bool = False,
     progress: Progress | None = None,
 ) -> DoctorReport:
@@ -99,7 +100,7 @@ async def examine(
     ]
     for database in databases:
         if has_store(home, database):
-            store = open_store(home, database, url=url)
+            store = open_store(home, database, url=url, artifact_store_url=artifact_store_url)
             tasks += await examine_database(store, report, repair=repair, progress=progress)
     for each in BACKENDS:
         if each in ("files", *databases):

@@ -12,14 +12,13 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from ...append_log.log_tail import is_record
-from ...errors import HdspAgentError, UnknownTask
+from ...errors import ArtifactStoreUnavailable, HdspAgentError, UnknownTask
 from ...messages import TaskId
 from .._records import StoredTaskState, TaskMetadata
 from .._task_store import TaskStore
 from .._task_streams import LINE_FORMS
 from ..tables._sql import STREAM_TABLES, SqlConnection
 from ..tables._table_store import TableStore
-from ..tables._table_task_reader import artifacts_of
 from ..tables._task_rows import TaskRow
 from ._doctor_findings import FindingKind, Report
 from ._doctor_task import REFERENCE
@@ -34,7 +33,9 @@ async def examine_database(store: TaskStore, report: Report, *, repair: bool, pr
     assert isinstance(store, TableStore)
     examination = _DatabaseExamination(store, report, repair=repair)
     try:
-        return await in_thread(examination.run, progress)
+        tasks = await in_thread(examination.run, progress)
+        await _examine_objects(store, examination.path, report)
+        return tasks
     except HdspAgentError as error:
         report.add("database_damaged", examination.path, str(error))
         return 0
@@ -42,11 +43,31 @@ async def examine_database(store: TaskStore, report: Report, *, repair: bool, pr
         await store.stop()
 
 
+async def _examine_objects(store: TaskStore, path: Path, report: Report) -> None:
+    """Objects that no conversation names."""
+    upkeep = store.artifact_upkeep
+    if upkeep is None:
+        return
+    try:
+        unnamed = await upkeep.unnamed()
+    except ArtifactStoreUnavailable as error:
+        report.add("artifact_store_away", path, error.message)
+        return
+    if unnamed:
+        report.add(
+            "unused_objects", path,
+            f"Objects that no conversation refers to: {len(unnamed)}, {sum(each.size for each in unnamed):,} bytes. To delete "
+            "them, run hdsp-agent clean.",
+            note=True,
+        )  # fmt: skip
+
+
 class _DatabaseExamination:
     def __init__(self, store: TableStore, report: Report, *, repair: bool) -> None:
         self._database = store.database
         self._writer = store.writer
         self._rows = store.rows
+        self._artifact_rows = store.artifacts
         self.path = Path(store.database.name)
         self._report = report
         self._repair = repair
@@ -113,10 +134,16 @@ class _DatabaseExamination:
 
     def _artifacts(self, connection: SqlConnection, row: TaskRow, referenced: set[str]) -> None:
         there: set[str] = set()
-        for name, data in artifacts_of(connection, self._database.dialect, row.number):
-            there.add(name)
-            if hashlib.sha256(data).hexdigest() != name:
-                self._add("artifact_damaged", f"The content of artifact {name} does not match its name.", row)
+        try:
+            for name, data in self._artifact_rows.of_task(connection, row.number):
+                there.add(name)
+                if data is None:
+                    self._add("artifact_missing", f"Artifact {name} is missing from the object store.", row)
+                elif hashlib.sha256(data).hexdigest() != name:
+                    self._add("artifact_damaged", f"The content of artifact {name} does not match its name.", row)
+        except ArtifactStoreUnavailable as error:
+            self._add("artifact_store_away", error.message, row)
+            return
         for name in sorted(referenced - there):
             self._add("artifact_missing", f"A message refers to artifact {name}, which is missing.", row)
 

@@ -34,6 +34,8 @@ FindingKind = Literal[
     "twice",
     "artifact_damaged",
     "artifact_missing",
+    "artifact_store_away",
+    "unused_objects",
     "index_damaged",
     "index_out_of_step",
     "kept_aside",

@@ -1,0 +1,1 @@
+"""Where bytes are kept under keys: an S3-compatible store, or a folder on a shared disk."""

@@ -1,0 +1,479 @@
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from typing_extensions import Unpack
+
+from hdsp_agent.errors import ArtifactStoreUnavailable, InvalidInput, NotFound
+from hdsp_agent.messages import TaskId
+from hdsp_agent.persistence import NewTaskRecord, TaskLog, TaskStore
+from hdsp_agent.persistence._task_store import StoreOptions
+from hdsp_agent.persistence.objects._object_store import ObjectStore
+from hdsp_agent.persistence.objects._store_address import open_object_store
+
+from .._helpers.forked_python import forked_python
+from .._helpers.long_tests import rounds
+from .._helpers.object_store import S3Server
+from .._helpers.postgres import TasksDatabase
+from .._helpers.timing import until
+from ._helpers.postgres_contract import PostgresContract
+from ._helpers.scenarios import ROOT
+from ._helpers.store_contract import asked
+
+psycopg = pytest.importorskip("psycopg")
+
+from hdsp_agent.persistence.postgres import _artifact_upkeep, _stored_artifacts
+from hdsp_agent.persistence.postgres._artifact_upkeep import ArtifactUpkeep
+from hdsp_agent.persistence.postgres._postgres_store import PostgresStore
+
+LARGE = bytes(range(256)) * 100
+
+
+class Objects:
+    """The objects of a test, as somebody else's program has them."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.store: ObjectStore = open_object_store(url)
+
+    def keys(self, owner: str = "ada") -> list[str]:
+        return sorted(each.key for each in self.store.listed(owner))
+
+
+@pytest.fixture(params=["s3", "folder"])
+def objects(request: pytest.FixtureRequest, tmp_path: Path) -> Objects:
+    if request.param == "s3":
+        return Objects(request.getfixturevalue("s3").url())
+    (tmp_path / "shared").mkdir()
+    return Objects((tmp_path / "shared").as_uri())
+
+
+@pytest.fixture
+def in_folder(tmp_path: Path) -> Objects:
+    (tmp_path / "shared").mkdir()
+    return Objects((tmp_path / "shared").as_uri())
+
+
+@pytest.fixture
+def quickly_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a store that was away be tried again soon."""
+    monkeypatch.setattr(_artifact_upkeep, "_AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr(_artifact_upkeep, "_LONGEST_PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr(_stored_artifacts, "_AGAIN_SECONDS", 0.0)
+
+
+class Server:
+    """A person's server, whose store a test uses."""
+
+    def __init__(self, store: PostgresStore) -> None:
+        self.store = store
+        assert store.artifact_upkeep is not None
+        self.upkeep: ArtifactUpkeep = store.artifact_upkeep
+
+    async def task(self, name: str | None = None) -> TaskLog:
+        return await self.store.create(NewTaskRecord(task_id=TaskId(name)) if name else NewTaskRecord())
+
+
+@asynccontextmanager
+async def serving(
+    home: Path, tasks: TasksDatabase, url: str, *, role: str = "ada", upkeep: bool = False
+) -> AsyncIterator[Server]:
+    store = PostgresStore(home, tasks.url(role), artifact_store_url=url)
+    await store.start()
+    server = Server(store)
+    if upkeep:
+        server.upkeep.start()
+    try:
+        yield server
+    finally:
+        await store.stop()
+
+
+def rows(tasks: TasksDatabase, query: str) -> list[tuple[object, ...]]:
+    with tasks.connect() as connection:
+        return connection.execute(query).fetchall()
+
+
+def places(tasks: TasksDatabase) -> list[str]:
+    """Where each artifact is, in the order in which they were made."""
+    found = rows(tasks, "SELECT object IS NULL FROM artifacts ORDER BY id")
+    return ["database" if in_row else "store" for (in_row,) in found]
+
+
+@pytest.mark.slow
+class TestContractWithAnObjectStore(PostgresContract):
+    """What every store does, with artifacts in S3."""
+
+    @pytest.fixture(autouse=True)
+    def new_place(self, s3: S3Server) -> None:
+        self.url = s3.url()
+
+    def make_store(self, home: Path, **options: Unpack[StoreOptions]) -> TaskStore:
+        return PostgresStore(home, self.tasks.url(), artifact_store_url=self.url, **options)
+
+
+async def test_an_artifact_goes_to_the_store_and_comes_back(
+    tmp_path: Path, postgres_database: TasksDatabase, objects: Objects
+) -> None:
+    async with serving(tmp_path, postgres_database, objects.url) as server:
+        log = await server.task()
+        name = await log.put_artifact(LARGE)
+        empty = await log.put_artifact(b"")
+        assert name == hashlib.sha256(LARGE).hexdigest()
+        assert await log.put_artifact(LARGE) == name
+        assert places(postgres_database) == ["store", "store"]
+        assert len(objects.keys()) == 2
+        assert await log.read_artifact(name) == LARGE
+        assert await log.read_artifact(empty) == b""
+        with pytest.raises(NotFound):
+            await log.read_artifact("0" * 64)
+        assert await server.store.size(log.task_id) > len(LARGE)
+
+
+async def test_keys_are_apart_by_owner_and_cannot_be_guessed(
+    tmp_path: Path, postgres_database: TasksDatabase, in_folder: Objects
+) -> None:
+    for role in ("ada", "bob"):
+        async with serving(tmp_path / role, postgres_database, in_folder.url, role=role) as server:
+            for name in ("one", "two"):
+                await (await server.task(name)).put_artifact(LARGE)
+    assert len(in_folder.keys("ada")) == len(in_folder.keys("bob")) == 2
+    keys = [key.split("/") for key in in_folder.keys("ada") + in_folder.keys("bob")]
+    assert all(len(key) == 3 and len(key[1]) == len(key[2]) == 64 for key in keys)
+    # The same bytes have another key each time, and a person's folder is the same for all of theirs.
+    assert len({key[2] for key in keys}) == 4 and len({key[1] for key in keys}) == 2
+    with postgres_database.connect("bob") as connection:
+        for table in ("artifact_folders", "unused_objects"):
+            assert "ada" not in str(connection.execute(f"SELECT * FROM {table}").fetchall())
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("INSERT INTO unused_objects (owner, object) VALUES ('ada', 'x')")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("UPDATE artifact_folders SET secret = 'guessed'")
+
+
+async def test_objects_go_with_their_conversation_and_no_others(
+    tmp_path: Path, postgres_database: TasksDatabase, objects: Objects
+) -> None:
+    async with serving(tmp_path, postgres_database, objects.url, upkeep=True) as server:
+        kept, gone = await server.task(), await server.task()
+        name = await kept.put_artifact(LARGE)
+        await gone.put_artifact(LARGE)
+        await gone.put_artifact(b"more")
+        await gone.finish()
+        await server.store.delete(gone.task_id)
+        await until(lambda: len(objects.keys()) == 1)
+        await until(lambda: rows(postgres_database, "SELECT object FROM unused_objects") == [])
+        assert await kept.read_artifact(name) == LARGE
+
+
+async def test_what_was_deleted_while_the_store_was_away_is_deleted_later(
+    tmp_path: Path, postgres_database: TasksDatabase, in_folder: Objects, quickly_again: None
+) -> None:
+    async with serving(tmp_path, postgres_database, in_folder.url) as server:
+        log = await server.task()
+        await log.put_artifact(LARGE)
+        await log.finish()
+        (tmp_path / "shared").rename(tmp_path / "away")
+        await server.store.delete(log.task_id)
+        with pytest.raises(ArtifactStoreUnavailable):
+            await server.upkeep.delete_unused()
+    (tmp_path / "away").rename(tmp_path / "shared")
+    assert len(in_folder.keys()) == 1
+    async with serving(tmp_path, postgres_database, in_folder.url, upkeep=True):
+        await until(lambda: in_folder.keys() == [])
+
+
+async def test_while_the_store_is_away_nothing_is_lost_and_it_is_told(
+    tmp_path: Path, postgres_database: TasksDatabase, in_folder: Objects, quickly_again: None
+) -> None:
+    async with serving(tmp_path, postgres_database, in_folder.url, upkeep=True) as server:
+        log = await server.task()
+        before = await log.put_artifact(b"before")
+        (tmp_path / "shared").rename(tmp_path / "away")
+        name = await log.put_artifact(LARGE)
+        assert places(postgres_database) == ["store", "database"]
+        assert await log.read_artifact(name) == LARGE
+        with pytest.raises(ArtifactStoreUnavailable, match=r"New ones are kept in the database.*Nothing is lost"):
+            await log.read_artifact(before)
+        assert server.upkeep.trouble is not None
+        await server.store.check_usable()
+        assert (await log.append_api(asked("goes on"))).seq == 1
+        (tmp_path / "away").rename(tmp_path / "shared")
+        await until(lambda: places(postgres_database) == ["store", "store"])
+        await until(lambda: server.upkeep.trouble is None)
+        assert [await log.read_artifact(each) for each in (before, name)] == [b"before", LARGE]
+
+
+async def test_a_store_that_is_back_is_noticed_though_nothing_waits_for_it(
+    tmp_path: Path, postgres_database: TasksDatabase, in_folder: Objects, quickly_again: None
+) -> None:
+    async with serving(tmp_path, postgres_database, in_folder.url, upkeep=True) as server:
+        log = await server.task()
+        name = await log.put_artifact(LARGE)
+        (tmp_path / "shared").rename(tmp_path / "away")
+        with pytest.raises(ArtifactStoreUnavailable):
+            await log.read_artifact(name)
+        (tmp_path / "away").rename(tmp_path / "shared")
+        await until(lambda: server.upkeep.trouble is None)
+        await until(lambda: len(in_folder.keys()) == 1)
+
+
+async def test_a_store_that_was_away_is_left_alone_for_a_moment(
+    tmp_path: Path, postgres_database: TasksDatabase, in_folder: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked_for = 0
+    put = type(in_folder.store).put
+
+    def count(self: ObjectStore, key: str, data: bytes) -> None:
+        nonlocal asked_for
+        asked_for += 1
+        put(self, key, data)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(in_folder.store), "put", count)
+    monkeypatch.setattr(_stored_artifacts, "_AGAIN_SECONDS", float("inf"))
+    async with serving(tmp_path, postgres_database, in_folder.url) as server:
+        log = await server.task()
+        (tmp_path / "shared").rmdir()
+        for number in range(5):
+            await log.put_artifact(str(number).encode())
+        assert asked_for == 1
+        assert places(postgres_database) == ["database"] * 5
+
+
+async def test_artifacts_are_moved_both_ways(
+    tmp_path: Path, postgres_database: TasksDatabase, objects: Objects
+) -> None:
+    async with serving(tmp_path, postgres_database, objects.url) as server:
+        plain = PostgresStore(tmp_path, postgres_database.url())
+        await plain.start()
+        log = await plain.create(NewTaskRecord())
+        names = [await log.put_artifact(bytes([number]) * 1_000) for number in range(45)]
+        await log.close()
+        await plain.stop()
+        assert places(postgres_database) == ["database"] * 45
+        moves = await server.upkeep.move("store")
+        assert (moves.moved, moves.bytes, moves.damaged) == (45, 45_000, [])
+        assert places(postgres_database) == ["store"] * 45 and len(objects.keys()) == 45
+        reader = await server.store.view(log.task_id)
+        assert [await reader.read_artifact(name) for name in names] == [bytes([n]) * 1_000 for n in range(45)]
+        assert (await server.upkeep.move("database")).moved == 45
+        assert await server.upkeep.delete_unused() == 45
+        assert places(postgres_database) == ["database"] * 45 and objects.keys() == []
+        assert await reader.read_artifact(names[-1]) == bytes([44]) * 1_000
+
+
+async def test_two_servers_that_move_at_once_leave_nothing_behind(
+    tmp_path: Path, postgres_database: TasksDatabase, in_folder: Objects
+) -> None:
+    async with (
+        serving(tmp_path / "one", postgres_database, in_folder.url) as one,
+        serving(tmp_path / "two", postgres_database, in_folder.url) as two,
+    ):
+        log = await one.task()
+        (tmp_path / "shared").rename(tmp_path / "away")
+        names = [await log.put_artifact(bytes([number]) * 100) for number in range(20)]
+        (tmp_path / "away").rename(tmp_path / "shared")
+        one.store._stored._next_try_at = 0.0
+        await asyncio.gather(one.upkeep.move("store"), two.upkeep.move("store"))
+        await asyncio.gather(one.upkeep.delete_unused(), two.upkeep.delete_unused())
+        assert len(in_folder.keys()) == 20 and places(postgres_database) == ["store"] * 20
+        assert [await log.read_artifact(name) for name in names] == [bytes([n]) * 100 for n in range(20)]
+
+
+async def test_a_damaged_artifact_is_not_moved_and_one_in_the_store_is_told(
+    tmp_path: Path, postgres_database: TasksDatabase, in_folder: Objects
+) -> None:
+    async with serving(tmp_path, postgres_database, in_folder.url) as server:
+        log = await server.task()
+        name = await log.put_artifact(LARGE)
+        lost = await log.put_artifact(b"lost")
+        with postgres_database.connect() as connection:
+            keys = dict(connection.execute("SELECT name, object FROM artifacts").fetchall())
+        in_folder.store.put(keys[name], LARGE[:-1] + b"!")
+        in_folder.store.delete([keys[lost]])
+        for each in (name, lost):
+            with pytest.raises(NotFound, match="restore it from a backup"):
+                await log.read_artifact(each)
+        moves = await server.upkeep.move("database")
+        assert moves.moved == 0 and sorted(moves.damaged) == sorted([name, lost])
+        assert places(postgres_database) == ["store", "store"]
+
+
+async def test_what_is_too_large_is_refused_before_it_is_put(
+    tmp_path: Path, postgres_database: TasksDatabase, in_folder: Objects
+) -> None:
+    async with serving(tmp_path, postgres_database, in_folder.url) as server:
+        log = await server.task()
+        with pytest.raises(InvalidInput, match="more than this task can store"):
+            await log.put_artifact(bytes(101 * 1024 * 1024))
+        assert in_folder.keys() == []
+
+
+async def test_a_row_changes_from_one_place_to_the_other_and_in_nothing_else(
+    tmp_path: Path, postgres_database: TasksDatabase, in_folder: Objects
+) -> None:
+    async with serving(tmp_path, postgres_database, in_folder.url) as server:
+        log = await server.task()
+        await log.put_artifact(LARGE)
+        await log.close()
+    changes = (
+        "UPDATE artifacts SET object = 'other'",
+        "UPDATE artifacts SET data = 'x', object = NULL",
+        f"UPDATE artifacts SET data = '\\x{LARGE.hex()}'",
+        "UPDATE artifacts SET data = NULL, object = NULL",
+        "UPDATE artifacts SET name = 'x'",
+        f"UPDATE artifacts SET size = 1, object = NULL, data = '\\x{LARGE.hex()}'",
+        "DELETE FROM artifacts",
+    )
+    with postgres_database.connect() as connection:
+        for statement in changes:
+            with pytest.raises(psycopg.Error):
+                connection.execute(statement)
+    with postgres_database.connect("bob") as connection:
+        assert connection.execute("UPDATE artifacts SET data = 'x', object = NULL").rowcount == 0
+
+
+async def test_objects_that_no_row_names_are_found_when_they_are_old_and_deleted(
+    tmp_path: Path, postgres_database: TasksDatabase, objects: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serving(tmp_path, postgres_database, objects.url) as server:
+        log = await server.task()
+        name = await log.put_artifact(LARGE)
+        folder = objects.keys()[0].rpartition("/")[0]
+        objects.store.put(f"{folder}/left-by-a-kill", b"left")
+        # Of another database that shares the place.
+        objects.store.put("ada/another-secret/theirs", b"theirs")
+        assert list(await server.upkeep.unnamed()) == []
+        monkeypatch.setattr(_artifact_upkeep, "_UNNAMED_AFTER", timedelta(days=-1))
+        unnamed = await server.upkeep.unnamed()
+        assert [(each.key, each.size) for each in unnamed] == [(f"{folder}/left-by-a-kill", 4)]
+        await server.upkeep.delete_unnamed(unnamed)
+        assert len(objects.keys()) == 2
+        assert await log.read_artifact(name) == LARGE
+
+
+async def test_without_the_address_it_is_told_that_there_is_one(
+    tmp_path: Path, postgres_database: TasksDatabase, in_folder: Objects
+) -> None:
+    async with serving(tmp_path, postgres_database, in_folder.url) as server:
+        log = await server.task()
+        name = await log.put_artifact(LARGE)
+        await log.close()
+    plain = PostgresStore(tmp_path, postgres_database.url())
+    await plain.start()
+    reader = await plain.view(log.task_id)
+    with pytest.raises(ArtifactStoreUnavailable, match="artifact_store_url"):
+        await reader.read_artifact(name)
+    await plain.stop()
+
+
+async def test_reads_that_wait_for_the_store_hold_no_thread_of_others(
+    tmp_path: Path, postgres_database: TasksDatabase, in_folder: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goes_on = threading.Event()
+    read = type(in_folder.store).read
+
+    def wait(self: ObjectStore, key: str, size: int) -> bytes:
+        goes_on.wait()
+        return read(self, key, size)  # type: ignore[arg-type]
+
+    async with serving(tmp_path, postgres_database, in_folder.url) as server:
+        log = await server.task()
+        name = await log.put_artifact(LARGE)
+        monkeypatch.setattr(type(in_folder.store), "read", wait)
+        reading = [asyncio.create_task(log.read_artifact(name)) for _ in range(8)]
+        try:
+            await asyncio.sleep(0)
+            assert await server.store.tasks() == [log.task_id]
+            await asyncio.to_thread(lambda: None)
+        finally:
+            goes_on.set()
+        assert await asyncio.gather(*reading) == [LARGE] * 8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", ["before", "after"])
+async def test_a_writer_that_is_killed_leaves_no_row_without_its_object(
+    tmp_path: Path, postgres_database: TasksDatabase, s3: S3Server, moment: Literal["before", "after"]
+) -> None:
+    place = Objects(s3.url())
+    for number in range(rounds(3, 20)):
+        with subprocess.Popen(
+            [
+                forked_python(), "-m", "tests.persistence._helpers.killed_artifacts", str(tmp_path / str(number)),
+                postgres_database.url(), place.url, moment,
+            ],
+            cwd=ROOT, stdout=subprocess.PIPE, text=True,
+        ) as server:  # fmt: skip
+            assert server.stdout is not None
+            acknowledged = [line.strip() for line in iter(server.stdout.readline, "now\n")]
+            server.kill()
+        named = [str(key) for (key,) in rows(postgres_database, "SELECT object FROM artifacts")]
+        assert set(named) <= set(place.keys()), "a row names what the store has not"
+        async with serving(tmp_path / str(number), postgres_database, place.url) as other:
+            task_id = (await other.store.tasks())[-1]
+            reader = await other.store.view(task_id)
+            for name in acknowledged:
+                assert hashlib.sha256(await reader.read_artifact(name)).hexdigest() == name
+
+
+@pytest.mark.slow
+async def test_a_store_that_is_killed_in_the_midst_of_everything_loses_nothing(
+    tmp_path: Path, postgres_database: TasksDatabase, own_s3: S3Server, quickly_again: None
+) -> None:
+    url = own_s3.url()
+    async with serving(tmp_path, postgres_database, url, upkeep=True) as server:
+        log = await server.task()
+        ends = asyncio.Event()
+        names: list[str] = []
+
+        async def write() -> None:
+            while not ends.is_set():
+                names.append(await log.put_artifact(f"{len(names)}".encode() * 2_000))
+
+        writing = asyncio.create_task(write())
+        for _ in range(rounds(1, 4)):
+            await until(are_more(names, 20))
+            await asyncio.to_thread(own_s3.kill)
+            await until(are_more(names, 5))
+            await asyncio.to_thread(own_s3.start)
+            await until(lambda: server.upkeep.trouble is None)
+        ends.set()
+        await writing
+        await until(lambda: set(places(postgres_database)) == {"store"})
+        for number, name in enumerate(names):
+            assert await log.read_artifact(name) == f"{number}".encode() * 2_000
+
+
+def are_more(names: list[str], number: int) -> Callable[[], bool]:
+    there = len(names)
+    return lambda: len(names) >= there + number
+
+
+@pytest.fixture
+def own_s3() -> object:
+    from .._helpers.object_store import s3_server
+
+    with s3_server() as server:
+        yield server
+
+
+def test_starting_without_it_loads_no_client() -> None:
+    loaded = subprocess.run(
+        [
+            sys.executable, "-c",
+            "import sys, hdsp_agent.persistence.postgres._postgres_store; print('obstore' in sys.modules)",
+        ],
+        check=True, capture_output=True, text=True, cwd=ROOT,
+    )  # fmt: skip
+    assert loaded.stdout.strip() == "False"
