@@ -16,7 +16,7 @@ from typing_extensions import Unpack
 
 from hdsp_agent.errors import ArtifactStoreUnavailable, InvalidInput, NotFound
 from hdsp_agent.messages import TaskId
-from hdsp_agent.persistence import NewTaskRecord, TaskLog, TaskStore
+from hdsp_agent.persistence import NewTaskRecord, TaskLog, TaskStore, create_tables
 from hdsp_agent.persistence._task_store import StoreOptions
 from hdsp_agent.persistence.objects._object_store import ObjectStore
 from hdsp_agent.persistence.objects._store_address import open_object_store
@@ -32,11 +32,13 @@ from ._helpers.store_contract import asked
 
 psycopg = pytest.importorskip("psycopg")
 
-from hdsp_agent.persistence.postgres import _artifact_upkeep, _stored_artifacts
+from hdsp_agent.persistence.postgres import _artifact_upkeep, _stored_artifacts, _task_schema
+from hdsp_agent.persistence.postgres._artifact_tables import ARTIFACT_TABLES
 from hdsp_agent.persistence.postgres._artifact_upkeep import ArtifactUpkeep
 from hdsp_agent.persistence.postgres._postgres_store import PostgresStore
 
 LARGE = bytes(range(256)) * 100
+WITH_OBJECTS = next(step for step in _task_schema.MIGRATIONS if ARTIFACT_TABLES[0] in step)
 
 
 class Objects:
@@ -237,7 +239,7 @@ async def test_a_store_that_was_away_is_left_alone_for_a_moment(
     def count(self: ObjectStore, key: str, data: bytes) -> None:
         nonlocal asked_for
         asked_for += 1
-        put(self, key, data)  # type: ignore[arg-type]
+        put(self, key, data)
 
     monkeypatch.setattr(type(in_folder.store), "put", count)
     monkeypatch.setattr(_stored_artifacts, "_AGAIN_SECONDS", float("inf"))
@@ -362,6 +364,37 @@ async def test_objects_that_no_row_names_are_found_when_they_are_old_and_deleted
         assert await log.read_artifact(name) == LARGE
 
 
+async def test_artifacts_of_older_tables_are_read_and_moved(
+    tmp_path: Path, postgres_database: TasksDatabase, in_folder: Objects
+) -> None:
+    name = hashlib.sha256(LARGE).hexdigest()
+    with postgres_database.connect() as connection:
+        connection.execute("DROP SCHEMA hdsp_agent CASCADE")
+        for statement in ("CREATE SCHEMA hdsp_agent", "GRANT USAGE ON SCHEMA hdsp_agent TO PUBLIC"):
+            connection.execute(statement)
+        connection.execute("CREATE TABLE schema_version (version integer NOT NULL)")
+        connection.execute("GRANT SELECT ON schema_version TO PUBLIC")
+        connection.execute("INSERT INTO schema_version VALUES (?)", (_task_schema.MIGRATIONS.index(WITH_OBJECTS),))
+        for statements in _task_schema.MIGRATIONS[: _task_schema.MIGRATIONS.index(WITH_OBJECTS)]:
+            for statement in statements:
+                connection.execute(statement)
+    with postgres_database.connect("ada") as connection:
+        state = '{"status": "completed", "updated_at": "2026-01-01T00:00:00.000Z"}'
+        connection.execute(
+            "INSERT INTO tasks (task_id, place, metadata, state) VALUES ('old', 'completed', '{}', ?)", (state,)
+        )
+        connection.execute(
+            "INSERT INTO artifacts (task, name, size, data) SELECT number, ?, ?, ? FROM tasks",
+            (name, len(LARGE), LARGE),
+        )
+    await asyncio.to_thread(create_tables, postgres_database.url("postgres"))
+    async with serving(tmp_path, postgres_database, in_folder.url) as server:
+        reader = await server.store.view(TaskId("old"))
+        assert await reader.read_artifact(name) == LARGE
+        assert (await server.upkeep.move("store")).moved == 1
+        assert await reader.read_artifact(name) == LARGE
+
+
 async def test_without_the_address_it_is_told_that_there_is_one(
     tmp_path: Path, postgres_database: TasksDatabase, in_folder: Objects
 ) -> None:
@@ -385,7 +418,7 @@ async def test_reads_that_wait_for_the_store_hold_no_thread_of_others(
 
     def wait(self: ObjectStore, key: str, size: int) -> bytes:
         goes_on.wait()
-        return read(self, key, size)  # type: ignore[arg-type]
+        return read(self, key, size)
 
     async with serving(tmp_path, postgres_database, in_folder.url) as server:
         log = await server.task()

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import islice
 from typing import Final, Literal
 
@@ -37,6 +38,7 @@ SELECT id, name, size, object FROM artifacts JOIN tasks ON number = task
 WHERE owner = current_user AND object IS NULL AND id > ? ORDER BY id LIMIT ?"""
 _IN_STORE: Final = _IN_ROWS.replace("IS NULL", "IS NOT NULL")
 _TO_STORE: Final = "UPDATE artifacts SET data = NULL, object = ? WHERE id = ? AND object IS NULL"
+_POINTS_TO: Final = "SELECT 1 FROM artifacts WHERE id = ? AND object = ?"
 _TO_ROW: Final = "UPDATE artifacts SET data = ?, object = NULL WHERE id = ? AND object = ?"
 _UNUSED: Final = "SELECT object FROM unused_objects WHERE owner = current_user ORDER BY object LIMIT ?"
 _FORGET_UNUSED: Final = "DELETE FROM unused_objects WHERE owner = current_user AND object = ANY(?)"
@@ -82,6 +84,7 @@ class ArtifactUpkeep:
         self._objects = objects
         self._something_waits = asyncio.Event()
         self._running: asyncio.Task[None] | None = None
+        self._damaged: set[int] = set()
 
     def start(self) -> None:
         """Begin to do it in the background."""
@@ -122,7 +125,7 @@ class ArtifactUpkeep:
             if not keys:
                 break
             await self._artifacts.call(self._objects.delete, keys)
-            await self._writer.run(lambda connection, keys=keys: connection.execute(_FORGET_UNUSED, (keys,)))
+            await self._writer.run(partial(_forget_unused, keys=keys))
             deleted += len(keys)
         return deleted
 
@@ -175,6 +178,8 @@ class ArtifactUpkeep:
             await self._writer.run(lambda connection: leave_object(connection, key))
 
     async def _to_store(self, artifact: _Artifact) -> bool:
+        if artifact.number in self._damaged:
+            return False
         data = await self._database.in_thread(
             self._database.read, lambda connection: self._artifacts.of_row(connection, artifact.number)
         )
@@ -182,11 +187,13 @@ class ArtifactUpkeep:
             # Deleted or moved meanwhile.
             return True
         if not await _is_whole(data, artifact.name):
+            self._damaged.add(artifact.number)
             return False
         key = await self._artifacts.upload(await self._writer.run(own_folder), data)
 
         def point(connection: SqlConnection) -> None:
-            if connection.execute(_TO_STORE, (key, artifact.number)).rowcount == 0:
+            moved = connection.execute(_TO_STORE, (key, artifact.number)).rowcount > 0
+            if not moved and connection.execute(_POINTS_TO, (artifact.number, key)).fetchone() is None:
                 leave_object(connection, key)
 
         await self._writer.run(point, durable=True)
@@ -224,6 +231,10 @@ def _folder_and_time(connection: SqlConnection) -> tuple[str, datetime] | None:
 
 def _unused(connection: SqlConnection) -> list[str]:
     return [row[0] for row in connection.execute(_UNUSED, (_DELETED_AT_ONCE,)).fetchall()]
+
+
+def _forget_unused(connection: SqlConnection, keys: Sequence[str]) -> None:
+    connection.execute(_FORGET_UNUSED, (list(keys),))
 
 
 def _named(connection: SqlConnection) -> set[str]:

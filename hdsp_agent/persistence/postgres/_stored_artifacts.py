@@ -32,6 +32,7 @@ logger = logging.getLogger(__name__)
 _AT_ONCE: Final = 4
 _AGAIN_SECONDS: Final = 5.0
 _TRIES: Final = 2
+_POINTS_ELSEWHERE: Final = "SELECT 1 FROM artifacts WHERE task = ? AND name = ? AND object IS DISTINCT FROM ?"
 _FOLDER: Final = "SELECT owner, secret FROM artifact_folders WHERE owner = current_user"
 
 
@@ -81,7 +82,7 @@ class StoredArtifacts(ArtifactRows):
                 connection.execute(
                     "INSERT INTO artifacts (task, name, size, object) VALUES (?, ?, ?, ?)", (task, name, len(data), key)
                 )
-            else:
+            elif connection.execute(_POINTS_ELSEWHERE, (task, name, key)).fetchone() is not None:
                 # Somebody was quicker.
                 leave_object(connection, key)
 
@@ -104,7 +105,7 @@ class StoredArtifacts(ArtifactRows):
                 return found
             # One that is not there any more may be in the database now.
             with suppress(ObjectMissing):
-                return await self.call(self._verified, found, name)
+                return await self.call(self._verified, self.known_store(), found, name)
         assert isinstance(found, _Object)
         raise self._lost(name)
 
@@ -163,8 +164,8 @@ class StoredArtifacts(ArtifactRows):
         """Let go of the threads; what they do they end."""
         self._threads.shutdown(wait=False)
 
-    def _verified(self, found: _Object, name: str) -> bytes:
-        data = self.known_store().read(found.key, found.size)
+    def _verified(self, objects: ObjectStore, found: _Object, name: str) -> bytes:
+        data = objects.read(found.key, found.size)
         if hashlib.sha256(data).hexdigest() != name:
             raise self._lost(name)
         return data

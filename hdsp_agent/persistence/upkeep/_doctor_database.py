@@ -46,7 +46,7 @@ async def examine_database(store: TaskStore, report: Report, *, repair: bool, pr
 async def _examine_objects(store: TaskStore, path: Path, report: Report) -> None:
     """Objects that no conversation names."""
     upkeep = store.artifact_upkeep
-    if upkeep is None:
+    if upkeep is None or any(finding.kind == "artifact_store_away" for finding in report.findings):
         return
     try:
         unnamed = await upkeep.unnamed()
@@ -71,6 +71,7 @@ class _DatabaseExamination:
         self.path = Path(store.database.name)
         self._report = report
         self._repair = repair
+        self._store_is_away = False
 
     def run(self, work: LongWork) -> int:
         problems = self._database.read(self._database.problems)
@@ -133,6 +134,9 @@ class _DatabaseExamination:
             self._add("kept_aside", f"{what} was damaged and set aside.", row, note=True)
 
     def _artifacts(self, connection: SqlConnection, row: TaskRow, referenced: set[str]) -> None:
+        if self._store_is_away:
+            # Each attempt would wait for it again.
+            return
         there: set[str] = set()
         try:
             for name, data in self._artifact_rows.of_task(connection, row.number):
@@ -142,7 +146,8 @@ class _DatabaseExamination:
                 elif hashlib.sha256(data).hexdigest() != name:
                     self._add("artifact_damaged", f"The content of artifact {name} does not match its name.", row)
         except ArtifactStoreUnavailable as error:
-            self._add("artifact_store_away", error.message, row)
+            self._store_is_away = True
+            self._report.add("artifact_store_away", self.path, error.message)
             return
         for name in sorted(referenced - there):
             self._add("artifact_missing", f"A message refers to artifact {name}, which is missing.", row)
