@@ -41,6 +41,7 @@ from ..persistence import (
     history_database,
     list_recovered,
     open_history,
+    open_memory,
     open_store,
     task_records,
 )
@@ -261,9 +262,11 @@ async def headless_agent(
         stack.push_async_callback(manager.stop)
 
         def memory_pipeline() -> MemoryPipeline:
+            from ..memory.memory_jobs import StateJobDatabase
             from .memory.agent_memory import memory_pipeline
 
-            return memory_pipeline(manager, database, store=lambda: _ready(store), index=lambda: _ready(index))
+            jobs = open_memory(store, kept_in) or StateJobDatabase(database)
+            return memory_pipeline(manager, jobs, store=lambda: _ready(store), index=lambda: _ready(index))
 
         yield Headless(manager, config, store, memory_pipeline)
 

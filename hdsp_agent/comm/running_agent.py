@@ -13,6 +13,7 @@ from ..agent.recall import past_search
 from ..config import ContextProxy
 from ..errors import Unavailable
 from ..memory import MEMORY_SCHEMA, Memories
+from ..memory.memory_jobs import StateJobDatabase
 from ..messages import TaskId
 from .task_feed import TaskFeed
 from .task_storage import TaskStorage
@@ -79,8 +80,9 @@ class RunningAgent:
     async def memory_pipeline(self) -> MemoryPipeline:
         """What learns from its conversations. It is made once, by who needs it: what it is made of takes a while to load."""
         room = await asyncio.to_thread(import_module, "hdsp_agent.agent.memory")
+        jobs = self._storage.memory or StateJobDatabase(self._storage.database)
         pipeline: MemoryPipeline = room.memory_pipeline(
-            self._manager, self._storage.database, store=self._storage.store, index=self._storage.index
+            self._manager, jobs, store=self._storage.store, index=self._storage.index
         )
         return pipeline
 

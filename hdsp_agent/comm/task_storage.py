@@ -25,6 +25,7 @@ from ..persistence import (
     kept_apart,
     list_recovered,
     open_history,
+    open_memory,
     open_store,
     task_record,
     task_records,
@@ -85,6 +86,8 @@ class TaskStorage:
         self._index = open_history(
             self._store, backend, self.database, source=lambda: task_records(self._store, person), on_change=on_change
         )
+        self.memory: Final = open_memory(self._store, backend)
+        """Where memory is that all servers of the person share, if there is such a place."""
         self._look_seconds = _LOOK_SECONDS
         self._recover_seconds = recover_seconds
         self._steps: Final[tuple[Callable[[], Awaitable[None]], ...]] = (

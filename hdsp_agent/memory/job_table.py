@@ -1,19 +1,19 @@
-"""Who does which piece of the memory work: jobs with leases in ``state.db``, so that no two processes do the same one.
+"""Who does which piece of the memory work: jobs with leases in a database, so that no two processes do the same one.
 
 Times are whole seconds of the wall clock. A watermark says up to where a job's source was taken into account: of a
 conversation the time of its last message, of the consolidation a number that only grows. Everything here runs in a
-transaction of its caller.
+transaction of its caller. Where others may write at the same time, ``for_update`` ends a query for a row that is about to
+be changed; a row that another transaction is changing is not waited for, but counts as taken.
 """
 
 from __future__ import annotations
 
 import secrets
-import sqlite3
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol, TypeAlias, TypeVar
 
-from ..persistence import Schema
+from ..persistence import Schema, SqlConnection
 from .pipeline_limits import CONSOLIDATION_COOLDOWN_SECONDS, JOB_LEASE_SECONDS, JOB_RETRIES, JOB_RETRY_SECONDS
 
 __all__ = [
@@ -144,7 +144,7 @@ class JobRow:
 
 
 def claim_extraction(
-    connection: sqlite3.Connection,
+    connection: SqlConnection,
     task_id: str,
     owner: str,
     *,
@@ -152,9 +152,12 @@ def claim_extraction(
     most_running: int,
     now: int,
     is_wanted_again: bool = False,
+    for_update: str = "",
 ) -> JobClaim | ClaimRefusal:
     """Take the extraction of one conversation, or why it cannot be taken."""
-    known = _row(connection, "extract", task_id)
+    known = _claimable(connection, "extract", task_id, for_update)
+    if known == "running":
+        return known
     if known is not None:
         refusal = known.refusal(watermark, now, is_wanted_again=is_wanted_again)
         if refusal is not None:
@@ -166,29 +169,23 @@ def claim_extraction(
     return _begin(connection, "extract", task_id, owner, watermark, retries, now, known)
 
 
-def enqueue_consolidation(connection: sqlite3.Connection, owner: str, watermark: int) -> None:
+def enqueue_consolidation(connection: SqlConnection, owner: str, watermark: int, *, for_update: str = "") -> None:
     """There is something new to consolidate. Each time the watermark is a greater one."""
-    known = _row(connection, "consolidate", owner)
-    before = 0 if known is None else max(known.input_watermark or 0, known.last_success_watermark or 0)
-    after = watermark if watermark > before else before + 1
-    if known is None:
-        connection.execute(
-            "INSERT INTO memory_jobs (kind, key, owner, status, retries_remaining, input_watermark) "
-            "VALUES ('consolidate', ?, ?, 'pending', ?, ?)",
-            (owner, owner, JOB_RETRIES, after),
-        )
-    else:
-        connection.execute(
-            "UPDATE memory_jobs SET input_watermark = ?, retries_remaining = ? WHERE kind = 'consolidate' AND key = ?",
-            (after, JOB_RETRIES, owner),
-        )
+    known = _consolidation(connection, owner, for_update)
+    before = max(known.input_watermark or 0, known.last_success_watermark or 0)
+    connection.execute(
+        "UPDATE memory_jobs SET input_watermark = ?, retries_remaining = ? WHERE kind = 'consolidate' AND key = ?",
+        (watermark if watermark > before else before + 1, JOB_RETRIES, owner),
+    )
 
 
 def claim_consolidation(
-    connection: sqlite3.Connection, owner: str, *, now: int, is_asked_for: bool = False
+    connection: SqlConnection, owner: str, *, now: int, is_asked_for: bool = False, for_update: str = ""
 ) -> JobClaim | ClaimRefusal:
     """Take the consolidation of a person's memory, or why it cannot be taken. A person who asks for it need not wait."""
-    known = _row(connection, "consolidate", owner)
+    known = _claimable(connection, "consolidate", owner, for_update)
+    if known == "running":
+        return known
     if known is None or known.input_watermark is None:
         return "up_to_date"
     if (refusal := known.consolidation_refusal(now, is_asked_for=is_asked_for)) is not None:
@@ -197,7 +194,7 @@ def claim_consolidation(
     return _begin(connection, "consolidate", owner, owner, known.input_watermark, retries, now, known)
 
 
-def extend_lease(connection: sqlite3.Connection, claim: JobClaim, now: int) -> bool:
+def extend_lease(connection: SqlConnection, claim: JobClaim, now: int) -> bool:
     """Go on holding a job; False if it is somebody else's by now."""
     changed = connection.execute(
         "UPDATE memory_jobs SET lease_until = ? WHERE kind = ? AND key = ? AND status = 'running' AND token = ?",
@@ -207,7 +204,7 @@ def extend_lease(connection: sqlite3.Connection, claim: JobClaim, now: int) -> b
 
 
 def finish_job(
-    connection: sqlite3.Connection, claim: JobClaim, *, now: int, error: str | None = None, watermark: int | None = None
+    connection: SqlConnection, claim: JobClaim, *, now: int, error: str | None = None, watermark: int | None = None
 ) -> bool:
     """Say how a job ended; False if it is somebody else's by now, and the outcome is to be thrown away."""
     if error is None:
@@ -220,14 +217,14 @@ def finish_job(
     else:
         changed = connection.execute(
             "UPDATE memory_jobs SET status = 'error', token = NULL, finished_at = ?, lease_until = NULL, retry_at = ?, "
-            "last_error = ?, retries_remaining = max(0, retries_remaining - 1) "
+            "last_error = ?, retries_remaining = CASE WHEN retries_remaining > 0 THEN retries_remaining - 1 ELSE 0 END "
             "WHERE kind = ? AND key = ? AND status = 'running' AND token = ?",
             (now, now + JOB_RETRY_SECONDS, error[:_LONGEST_ERROR], *_holder(claim)),
         )
     return changed.rowcount == 1
 
 
-def release_job(connection: sqlite3.Connection, claim: JobClaim) -> bool:
+def release_job(connection: SqlConnection, claim: JobClaim) -> bool:
     """Give a job back undone: it is no failure, and the next who looks may take it."""
     changed = connection.execute(
         "UPDATE memory_jobs SET status = 'pending', token = NULL, lease_until = NULL, "
@@ -238,7 +235,7 @@ def release_job(connection: sqlite3.Connection, claim: JobClaim) -> bool:
     return changed.rowcount == 1
 
 
-def note_done(connection: sqlite3.Connection, task_id: str, owner: str, watermark: int) -> None:
+def note_done(connection: SqlConnection, task_id: str, owner: str, watermark: int) -> None:
     """A conversation was extracted up to there, as the files say: the table may have been made anew."""
     connection.execute(
         "INSERT INTO memory_jobs (kind, key, owner, status, retries_remaining, input_watermark, last_success_watermark) "
@@ -247,13 +244,16 @@ def note_done(connection: sqlite3.Connection, task_id: str, owner: str, watermar
     )
 
 
-def forget_job(connection: sqlite3.Connection, kind: JobKind, key: str) -> None:
+def forget_job(connection: SqlConnection, kind: JobKind, key: str) -> None:
     """Its source is gone."""
     connection.execute("DELETE FROM memory_jobs WHERE kind = ? AND key = ?", (kind, key))
 
 
-def void_consolidation(connection: sqlite3.Connection, owner: str) -> None:
+def void_consolidation(connection: SqlConnection, owner: str, *, for_update: str = "") -> None:
     """What is being made of a person's memory just now is not to be put in force."""
+    if for_update:
+        # Nobody begins one either until this transaction ends.
+        _consolidation(connection, owner, for_update)
     connection.execute(
         "UPDATE memory_jobs SET status = 'pending', token = NULL, lease_until = NULL "
         "WHERE kind = 'consolidate' AND key = ? AND status = 'running'",
@@ -261,7 +261,7 @@ def void_consolidation(connection: sqlite3.Connection, owner: str) -> None:
     )
 
 
-def void_all_jobs(connection: sqlite3.Connection, owner: str) -> None:
+def void_all_jobs(connection: SqlConnection, owner: str) -> None:
     """Nothing that a person's jobs are making just now is to be put in force, and what they read counts as read."""
     connection.execute(
         "UPDATE memory_jobs SET status = 'done', token = NULL, lease_until = NULL, last_success_watermark = input_watermark "
@@ -270,7 +270,7 @@ def void_all_jobs(connection: sqlite3.Connection, owner: str) -> None:
     )
 
 
-def job_rows(connection: sqlite3.Connection, owner: str) -> list[JobRow]:
+def job_rows(connection: SqlConnection, owner: str) -> list[JobRow]:
     """All jobs of one person, those that ended last first."""
     found = connection.execute(
         f"SELECT {_COLUMNS} FROM memory_jobs WHERE owner = ? ORDER BY coalesce(finished_at, started_at, 0) DESC, key",  # noqa: S608
@@ -290,15 +290,37 @@ def _holder(claim: JobClaim) -> tuple[str, str, str]:
     return claim.kind, claim.key, claim.token
 
 
-def _row(connection: sqlite3.Connection, kind: JobKind, key: str) -> JobRow | None:
+def _row(connection: SqlConnection, kind: JobKind, key: str, for_update: str = "") -> JobRow | None:
     row = connection.execute(
-        f"SELECT {_COLUMNS} FROM memory_jobs WHERE kind = ? AND key = ?",  # noqa: S608 - a constant of this module
+        f"SELECT {_COLUMNS} FROM memory_jobs WHERE kind = ? AND key = ?{for_update}",  # noqa: S608 - our own words
         (kind, key),
     ).fetchone()
     return None if row is None else JobRow(*row)
 
 
-def _running(connection: sqlite3.Connection, kind: JobKind, owner: str, now: int) -> int:
+def _consolidation(connection: SqlConnection, owner: str, for_update: str) -> JobRow:
+    """The row of a person's consolidation, made if there is none."""
+    connection.execute(
+        "INSERT INTO memory_jobs (kind, key, owner, status, retries_remaining) "
+        "VALUES ('consolidate', ?, ?, 'pending', ?) ON CONFLICT DO NOTHING",
+        (owner, owner, JOB_RETRIES),
+    )
+    found = _row(connection, "consolidate", owner, for_update)
+    assert found is not None
+    return found
+
+
+def _claimable(
+    connection: SqlConnection, kind: JobKind, key: str, for_update: str
+) -> JobRow | Literal["running"] | None:
+    """The row, which nobody else changes from now on; ``running`` if another transaction is changing it."""
+    if not for_update:
+        return _row(connection, kind, key)
+    free = _row(connection, kind, key, f"{for_update} SKIP LOCKED")
+    return "running" if free is None and _row(connection, kind, key) is not None else free
+
+
+def _running(connection: SqlConnection, kind: JobKind, owner: str, now: int) -> int:
     found = connection.execute(
         f"SELECT {_COLUMNS} FROM memory_jobs WHERE owner = ? AND kind = ? AND status = 'running'",  # noqa: S608 - as above
         (owner, kind),
@@ -317,7 +339,7 @@ def _refusal(known: JobRow, now: int, *, has_advanced: bool) -> ClaimRefusal | N
 
 
 def _begin(
-    connection: sqlite3.Connection,
+    connection: SqlConnection,
     kind: JobKind,
     key: str,
     owner: str,
@@ -325,13 +347,17 @@ def _begin(
     retries: int,
     now: int,
     known: JobRow | None,
-) -> JobClaim:
+) -> JobClaim | ClaimRefusal:
     claim = JobClaim(kind, key, owner, secrets.token_hex(8), watermark)
     if known is None:
-        connection.execute(
-            "INSERT INTO memory_jobs (kind, key, owner, status, retries_remaining) VALUES (?, ?, ?, 'pending', ?)",
+        made = connection.execute(
+            "INSERT INTO memory_jobs (kind, key, owner, status, retries_remaining) VALUES (?, ?, ?, 'pending', ?) "
+            "ON CONFLICT DO NOTHING",
             (kind, key, owner, retries),
         )
+        if made.rowcount == 0:
+            # Another server has just said that it is done.
+            return "up_to_date"
     connection.execute(
         "UPDATE memory_jobs SET owner = ?, status = 'running', token = ?, started_at = ?, finished_at = NULL, "
         "lease_until = ?, retry_at = NULL, retries_remaining = ?, input_watermark = ? WHERE kind = ? AND key = ?",

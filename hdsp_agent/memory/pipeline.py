@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from sqlite3 import Connection
 from typing import Final, Literal, TypeAlias, TypeVar
 
 from .._iso_time import iso_time
@@ -18,29 +17,14 @@ from ..config import GlobalSettings
 from ..errors import Conflict, HdspAgentError, UnknownTask
 from ..events import MemoryEvent
 from ..messages import HistoryItem, TaskId
-from ..persistence import HistoryIndex, HistoryQuery, StateDatabase, TaskStore
+from ..persistence import HistoryIndex, HistoryQuery, TaskStore
 from .consolidation import Consolidation
 from .extracted_files import ExtractedFiles
 from .extraction import ExtractionFailed, Extractor
 from .forgetting import forget_conversations, forget_everything
-from .job_table import (
-    ClaimRefusal,
-    JobClaim,
-    JobRow,
-    LeaseLost,
-    claim_consolidation,
-    claim_extraction,
-    enqueue_consolidation,
-    extend_lease,
-    finish_job,
-    forget_job,
-    job_rows,
-    note_done,
-    release_job,
-    void_all_jobs,
-    void_consolidation,
-)
+from .job_table import ClaimRefusal, JobClaim, JobRow, LeaseLost
 from .memory_folder import MemoryFolder
+from .memory_jobs import MemoryJobs
 from .model_port import ConsolidationFailed, Consolidator, MemoryModels, ModelNeededElsewhere
 from .no_model import NoModel
 from .pipeline_limits import (
@@ -94,7 +78,7 @@ class MemoryPipeline:
 
     def __init__(
         self,
-        database: StateDatabase,
+        jobs: MemoryJobs,
         *,
         store: Callable[[], Awaitable[TaskStore]],
         index: Callable[[], Awaitable[HistoryIndex]],
@@ -105,8 +89,8 @@ class MemoryPipeline:
         consolidator: Consolidator,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """``notes_of`` gives what a person wants remembered; it may block. The database keeps ``MEMORY_SCHEMA`` too."""
-        self._database = database
+        """``notes_of`` gives what a person wants remembered; it may block."""
+        self._jobs = jobs
         self._store = store
         self._index = index
         self._folder_of = folder_of
@@ -176,44 +160,17 @@ class MemoryPipeline:
 
     async def jobs(self, owner: str) -> list[JobRow]:
         """How the jobs of a person stand, those that ended last first."""
-        return await self._database.read(lambda connection: job_rows(connection, owner))
+        return await self._jobs.rows(owner)
 
     async def forget(self, owner: str, task_ids: Sequence[TaskId]) -> None:
         """Conversations are gone: what was learned from them alone goes with them. Raises StorageUnavailable."""
         now = self.clock()
-
-        def write(connection: Connection) -> None:
-            # What is being made of them is thrown away: see _write_if_leased.
-            taught = forget_conversations(self._folder_of(owner), task_ids, now=now)
-            for task_id in task_ids:
-                forget_job(connection, "extract", task_id)
-            void_consolidation(connection, owner)
-            if taught:
-                enqueue_consolidation(connection, owner, int(now * 1000))
-
-        await self._database.write(write)
+        forget = partial(forget_conversations, self._folder_of(owner), task_ids, now=now)
+        await self._jobs.forget(owner, task_ids, forget, int(now * 1000))
 
     async def forget_all(self, owner: str) -> None:
         """Nothing that was learned is left; conversations that were read are not read again. Raises StorageUnavailable."""
-
-        def write(connection: Connection) -> None:
-            forget_everything(self._folder_of(owner))
-            void_all_jobs(connection, owner)
-
-        await self._database.write(write)
-
-    async def _write_if_leased(self, claim: JobClaim, work: Callable[[], R]) -> R:
-        """Change a person's files, which blocks, while the job is still ours. Raises LeaseLost.
-
-        It is a part of the transaction, as what forgets is: whoever forgets comes before it or after it, never in between.
-        """
-
-        def write(connection: Connection) -> R:
-            if not extend_lease(connection, claim, self._now()):
-                raise LeaseLost
-            return work()
-
-        return await self._database.write(write)
+        await self._jobs.forget_all(owner, partial(forget_everything, self._folder_of(owner)))
 
     async def _kept_for_consolidation(self, owner: str) -> float:
         """What the last one took, in US dollars, but no more than half of a day's; 0 where there was none."""
@@ -240,8 +197,8 @@ class MemoryPipeline:
 
     async def _candidates(self, owner: str, passed_over: frozenset[str]) -> list[HistoryItem]:
         """The finished conversations that were not learned from yet, the newest first."""
-        jobs = {row.key: row for row in await self.jobs(owner) if row.kind == "extract"}
-        now = self._now()
+        rows, now = await self._jobs.standing(owner)
+        jobs = {row.key: row for row in rows if row.kind == "extract"}
         store = await self._store()
         chosen: list[HistoryItem] = []
         async for item in self._finished(owner):
@@ -305,39 +262,29 @@ class MemoryPipeline:
 
     async def _take_in_files(self, owner: str) -> None:
         """A table that was made anew knows nothing of what was done; the files do."""
-        if self._known.get(owner) == self._database.generation:
+        generation = self._jobs.generation
+        if self._known.get(owner) == generation:
             return
-        generation = self._database.generation
         files = ExtractedFiles(self._folder_of(owner))
         known = await asyncio.to_thread(lambda: [(each.task_id, each.source_updated_at) for each in files.all()])
-
-        def write(connection: Connection) -> None:
-            for task_id, watermark in known:
-                note_done(connection, task_id, owner, watermark)
-
         if known:
-            await self._database.write(write)
+            await self._jobs.note_done(owner, known)
         self._known[owner] = generation
 
     async def _extract(self, owner: str, item: HistoryItem, report: RoundReport, *, is_wanted_again: bool) -> None:
-        now = self._now()
-        claim = await self._database.write(
-            lambda connection: claim_extraction(
-                connection,
-                item.id,
-                owner,
-                watermark=item.ts,
-                most_running=EXTRACTION_CONCURRENCY_LIMIT,
-                now=now,
-                is_wanted_again=is_wanted_again,
-            )
+        claim = await self._jobs.claim_extraction(
+            item.id,
+            owner,
+            watermark=item.ts,
+            most_running=EXTRACTION_CONCURRENCY_LIMIT,
+            is_wanted_again=is_wanted_again,
         )
         if not isinstance(claim, JobClaim):
             return
         began = self.clock()
         folder = self._folder_of(owner)
         extractor = Extractor(
-            await self._store(), ExtractedFiles(folder), self._models, partial(self._write_if_leased, claim)
+            await self._store(), ExtractedFiles(folder), self._models, partial(self._jobs.write_if_leased, claim)
         )
         try:
             outcome = await extractor.extract(
@@ -345,7 +292,7 @@ class MemoryPipeline:
             )
         except ModelNeededElsewhere:
             report.put_off += 1
-            await self._database.write(lambda connection: release_job(connection, claim))
+            await self._jobs.release(claim)
             return
         except (ExtractionFailed, HdspAgentError) as error:
             report.failed += 1
@@ -356,7 +303,7 @@ class MemoryPipeline:
             return
         except asyncio.CancelledError:
             # Whoever starts next need not wait for the lease.
-            await asyncio.shield(self._database.write(lambda connection: release_job(connection, claim)))
+            await asyncio.shield(self._jobs.release(claim))
             raise
         if outcome.result == "external":
             report.external += 1
@@ -364,28 +311,18 @@ class MemoryPipeline:
             report.saved += 1
         else:
             report.nothing += 1
-        await self._succeeded(claim, outcome.changed)
+        await self._jobs.succeed(claim, is_news=outcome.changed)
         await self._log_run(folder, claim, began, outcome.result, outcome.used)
         report.used.append(outcome.used)
 
-    async def _succeeded(self, claim: JobClaim, changed: bool) -> None:
-        now = self._now()
-
-        def write(connection: Connection) -> None:
-            if finish_job(connection, claim, now=now) and changed:
-                enqueue_consolidation(connection, claim.owner, claim.watermark)
-
-        await self._database.write(write)
-
     async def _failed(self, claim: JobClaim, why: str, used: RunCost, began: float, folder: MemoryFolder) -> None:
-        now = self._now()
-        await self._database.write(lambda connection: finish_job(connection, claim, now=now, error=why))
+        await self._jobs.fail(claim, why)
         logger.warning("Nothing could be learned (%s %s): %s", claim.kind, claim.key, why)
         await self._log_run(folder, claim, began, "failed", used, why)
 
     async def _broken_off(self, claim: JobClaim, used: RunCost, began: float, folder: MemoryFolder) -> None:
         """Give the job back undone; what it cost counts all the same."""
-        await self._database.write(lambda connection: release_job(connection, claim))
+        await self._jobs.release(claim)
         if used.tokens_in or used.tokens_out:
             await self._log_run(folder, claim, began, "nothing", used)
 
@@ -399,15 +336,12 @@ class MemoryPipeline:
         except ModelNeededElsewhere:
             report.consolidation = await self._put_off(owner, is_asked_for=is_asked_for)
             return
-        now = self._now()
-        claim = await self._database.write(
-            lambda connection: claim_consolidation(connection, owner, now=now, is_asked_for=is_asked_for)
-        )
+        claim = await self._jobs.claim_consolidation(owner, is_asked_for=is_asked_for)
         if not isinstance(claim, JobClaim):
             report.consolidation = claim
             return
         began, folder = self.clock(), self._folder_of(owner)
-        consolidation = Consolidation(folder, self._consolidator, partial(self._write_if_leased, claim))
+        consolidation = Consolidation(folder, self._consolidator, partial(self._jobs.write_if_leased, claim))
         try:
             notes = await asyncio.to_thread(self._notes_of, owner)
             async with self._heartbeat(claim):
@@ -428,20 +362,18 @@ class MemoryPipeline:
         except asyncio.CancelledError:
             await asyncio.shield(self._broken_off(claim, consolidation.used, began, folder))
             raise
-        finished = self._now()
-        await self._database.write(
-            lambda connection: finish_job(connection, claim, now=finished, watermark=max(claim.watermark, newest))
-        )
+        await self._jobs.succeed(claim, watermark=max(claim.watermark, newest))
         report.consolidation = "done"
         report.used.append(used)
         await self._log_run(folder, claim, began, "saved", used)
 
     async def _put_off(self, owner: str, *, is_asked_for: bool) -> ConsolidationState:
         """How a consolidation stands that may not be done now: nothing waits where none is due."""
-        known = next((row for row in await self.jobs(owner) if row.kind == "consolidate"), None)
+        rows, now = await self._jobs.standing(owner)
+        known = next((row for row in rows if row.kind == "consolidate"), None)
         if known is None:
             return "up_to_date"
-        return known.consolidation_refusal(self._now(), is_asked_for=is_asked_for) or "put_off"
+        return known.consolidation_refusal(now, is_asked_for=is_asked_for) or "put_off"
 
     @asynccontextmanager
     async def _heartbeat(self, claim: JobClaim) -> AsyncIterator[None]:
@@ -453,8 +385,7 @@ class MemoryPipeline:
             nonlocal lost
             while True:
                 await asyncio.sleep(JOB_HEARTBEAT_SECONDS)
-                extend = partial(extend_lease, claim=claim, now=self._now())
-                if not await self._database.write(extend):
+                if not await self._jobs.extend(claim):
                     lost = True
                     if work is not None:
                         work.cancel()
@@ -473,9 +404,6 @@ class MemoryPipeline:
             await asyncio.gather(beating, return_exceptions=True)
 
     # ---- keeping record
-
-    def _now(self) -> int:
-        return int(self.clock())
 
     async def _log_run(
         self,

@@ -18,6 +18,7 @@ from ._backends import (
     has_store,
     history_database,
     open_history,
+    open_memory,
     open_store,
     tasks_elsewhere,
 )
@@ -71,6 +72,7 @@ from .marks._replay import HistoryView, newest_marks, replay
 from .marks._spans import SpanSet
 from .masking._masker import Masker, StreamMasker
 from .masking._vault import Vault
+from .tables._sql import SqlConnection
 from .upkeep._work_progress import Progress
 
 if TYPE_CHECKING:
@@ -153,6 +155,7 @@ __all__ = [
     "Snippet",
     "SnippetPart",
     "SpanSet",
+    "SqlConnection",
     "StateChange",
     "StateDatabase",
     "Statistics",
@@ -213,6 +216,7 @@ __all__ = [
     "migrate",
     "newest_marks",
     "open_history",
+    "open_memory",
     "open_store",
     "parse_iso_time",
     "read_embedded",

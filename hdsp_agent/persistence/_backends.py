@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from pathlib import Path
-from typing import Final, Literal, assert_never, get_args
+from typing import TYPE_CHECKING, Final, Literal, assert_never, get_args
 
 from typing_extensions import Unpack
 
@@ -13,6 +13,9 @@ from ..errors import HdspAgentError, InvalidSetting, Unsupported
 from ._task_store import StoreOptions, TaskStore
 from .history._index import HistoryIndex, HistoryOptions
 from .history._state_database import StateDatabase
+
+if TYPE_CHECKING:
+    from .postgres._postgres_memory import PostgresMemory
 
 __all__ = [
     "BACKENDS",
@@ -23,6 +26,7 @@ __all__ = [
     "has_store",
     "history_database",
     "open_history",
+    "open_memory",
     "open_store",
     "tasks_elsewhere",
 ]
@@ -139,6 +143,17 @@ def open_history(
 
     assert isinstance(store, PostgresStore)
     return PostgresHistoryIndex(store.server, **options)
+
+
+def open_memory(store: TaskStore, backend: Backend) -> PostgresMemory | None:
+    """Where memory is that all servers of a person share; None if it is in the folder alone. It is closed with the store."""
+    if backend != "postgres":
+        return None
+    from .postgres._postgres_memory import PostgresMemory
+    from .postgres._postgres_store import PostgresStore
+
+    assert isinstance(store, PostgresStore)
+    return PostgresMemory(store.server)
 
 
 def create_tables(url: str) -> str:

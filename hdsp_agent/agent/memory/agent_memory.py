@@ -7,8 +7,9 @@ from collections.abc import Awaitable, Callable, Iterator
 
 from ...config import ProviderSettings
 from ...errors import Unsupported
+from ...memory.memory_jobs import JobDatabase, MemoryJobs
 from ...memory.pipeline import MemoryPipeline
-from ...persistence import HistoryIndex, StateDatabase, TaskStore
+from ...persistence import HistoryIndex, TaskStore
 from .._task_manager import TaskManager
 from .consolidator import LoopConsolidator
 from .memory_models import ProfileMemoryModels
@@ -18,13 +19,13 @@ __all__ = ["memory_pipeline"]
 
 def memory_pipeline(
     manager: TaskManager,
-    database: StateDatabase,
+    jobs: JobDatabase,
     *,
     store: Callable[[], Awaitable[TaskStore]],
     index: Callable[[], Awaitable[HistoryIndex]],
     clock: Callable[[], float] = time.time,
 ) -> MemoryPipeline:
-    """What learns from the agent's conversations. The database keeps ``MEMORY_SCHEMA`` too. Raises Unsupported without memories."""
+    """What learns from the agent's conversations. Raises Unsupported without memories."""
     services = manager.services
     memories = services.memories
     if memories is None:
@@ -38,7 +39,7 @@ def memory_pipeline(
 
     models = ProfileMemoryModels(services.models, services.settings, in_use)
     return MemoryPipeline(
-        database,
+        MemoryJobs(jobs),
         store=store,
         index=index,
         folder_of=memories.folder,

@@ -12,6 +12,7 @@ from .._amounts import count_text
 from .._columns import one_line, table
 from .._command import CliCommand, ExitCode
 from .._home import find_artifact_store_url, find_storage_url
+from .._stores import store_to_read
 
 if TYPE_CHECKING:
     from ...memory.job_table import JobRow
@@ -166,17 +167,21 @@ async def _status(terminal: Terminal, memory: PersonMemory) -> ExitCode:
 async def _jobs(terminal: Terminal) -> list[JobRow]:
     from ..._person import person_of_server
     from ...memory import MEMORY_SCHEMA
-    from ...memory.job_table import job_rows
-    from ...persistence import StateDatabase, history_database
+    from ...memory.memory_jobs import MemoryJobs, StateJobDatabase
+    from ...persistence import StateDatabase, history_database, open_memory
 
+    person = person_of_server()
+    if terminal.backend == "postgres":
+        async with store_to_read(terminal.home, terminal.backend) as store:
+            shared = open_memory(store, terminal.backend)
+            return await MemoryJobs(shared).rows(person) if shared is not None else []
     path = history_database(terminal.home, terminal.backend)
     if not path.exists():
         return []
     database = StateDatabase(path)
     database.add(MEMORY_SCHEMA)
-    person = person_of_server()
     async with database:
-        return await database.read(lambda connection: job_rows(connection, person))
+        return await MemoryJobs(StateJobDatabase(database)).rows(person)
 
 
 async def _learn(terminal: Terminal, options: Namespace) -> ExitCode:

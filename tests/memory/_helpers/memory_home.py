@@ -14,6 +14,7 @@ from hdsp_agent.config import GlobalSettings, ProviderSettings
 from hdsp_agent.memory import MEMORY_SCHEMA, MemoryFolder, NoteFiles
 from hdsp_agent.memory.extracted_files import ExtractedFiles
 from hdsp_agent.memory.memory_folder import person_folder
+from hdsp_agent.memory.memory_jobs import MemoryJobs, StateJobDatabase
 from hdsp_agent.memory.model_port import MemoryModels, ModelNeededElsewhere
 from hdsp_agent.memory.no_model import NoModel
 from hdsp_agent.memory.pipeline import MemoryPipeline
@@ -194,7 +195,7 @@ async def memory_home(
         return index
 
     pipeline = MemoryPipeline(
-        database,
+        MemoryJobs(StateJobDatabase(database, lambda: clock[0])),
         store=opened_store,
         index=opened_index,
         folder_of=folder_of,
