@@ -473,6 +473,17 @@ const CONVERSATIONS: Readonly<Record<string, Sentence>> = {
       'Some memory files cannot be read (%1), so conversations do not use them. See the Memory page, or run “hdsp-agent doctor”.',
       param(error, 'count')
     ),
+  memory_changed_twice: (trans, error) =>
+    trans.__(
+      'Memory was changed on two servers at once (%1). Both versions are kept, one below the other. See the Memory page, and delete what you do not need.',
+      param(error, 'count')
+    ),
+  memory_set_aside: (trans, error) =>
+    trans.__(
+      'Memory files were changed on two servers at once (%1). One version counts, and the other is in the folder %2 of your memory folder.',
+      param(error, 'count'),
+      param(error, 'folder')
+    ),
   tasks_interrupted: (trans, error) =>
     trans.__(
       'Jupyter restarted, and %1 conversations were interrupted. Nothing was lost: open one to continue it.',

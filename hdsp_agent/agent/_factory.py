@@ -260,12 +260,18 @@ async def headless_agent(
             mcp=mcp,
         )
         stack.push_async_callback(manager.stop)
+        shared, memories = open_memory(store, kept_in), manager.services.memories
+        if shared is not None and memories is not None:
+            from ..memory.sharing import MemorySharing
+
+            memories.sharing = MemorySharing(shared, memories.folder)
+            stack.push_async_callback(asyncio.to_thread, memories.bring_up_to_date, None)
 
         def memory_pipeline() -> MemoryPipeline:
             from ..memory.memory_jobs import StateJobDatabase
             from .memory.agent_memory import memory_pipeline
 
-            jobs = open_memory(store, kept_in) or StateJobDatabase(database)
+            jobs = shared or StateJobDatabase(database)
             return memory_pipeline(manager, jobs, store=lambda: _ready(store), index=lambda: _ready(index))
 
         yield Headless(manager, config, store, memory_pipeline)

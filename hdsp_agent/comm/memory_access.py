@@ -13,6 +13,7 @@ from ..errors import Conflict, ForbiddenByOperator, HdspAgentError, NotFound
 from ..memory import Memories, NoteFiles
 from ..memory.no_model import no_model_text
 from ..memory.person_memory import PersonMemory
+from ..memory.sharing.shared_names import ASIDE_FOLDER
 from ..messages import TaskId
 from ._owner import Owner
 from .history import History
@@ -20,6 +21,7 @@ from .memory_job import MemoryJob
 from .notice_board import Notices
 
 if TYPE_CHECKING:
+    from ..memory.sharing import SyncReport
     from ._bad_input_log import Log
 
 __all__ = ["MemoryAccess"]
@@ -62,8 +64,15 @@ class MemoryAccess:
         def unreadable(count: int) -> None:
             loop.call_soon_threadsafe(self._unreadable, count)
 
+        def joined(owner: str, report: SyncReport) -> None:
+            loop.call_soon_threadsafe(self._joined, report)
+
         self._memories.on_changed = written
         self._memories.on_unreadable = unreadable
+        if (sharing := self._memories.sharing) is not None and self.is_allowed:
+            sharing.on_taken = written
+            sharing.on_joined = joined
+            sharing.start(self._history.person)
         self.job.on_round = self.changed
         self.job.start()
 
@@ -80,6 +89,32 @@ class MemoryAccess:
             )
         else:
             self._notices.withdraw("memory")
+
+    def _joined(self, report: SyncReport) -> None:
+        if report.twice:
+            self._notices.post(
+                "memory_twice",
+                "warning",
+                "memory_changed_twice",
+                f"Memory was changed on two servers at once ({report.twice}). Both versions are kept, one below the other. "
+                "See the Memory page, and delete what you do not need.",
+                {"count": report.twice},
+            )
+        if report.aside:
+            self._notices.post(
+                "memory_aside",
+                "warning",
+                "memory_set_aside",
+                f"Memory files were changed on two servers at once ({len(report.aside)}). One version counts, and the other is in "
+                f"the folder {ASIDE_FOLDER} of your memory folder.",
+                {"count": len(report.aside), "folder": ASIDE_FOLDER},
+            )
+
+    def learned_changed(self, owner: Owner) -> None:
+        """What was learned is different for this person: other servers of theirs hear of it, too."""
+        if self._memories.sharing is not None:
+            self._memories.sharing.changed(owner)
+        self.changed(owner)
 
     def changed(self, owner: Owner) -> None:
         """Something is different for this person. Of many changes at once the pages hear once."""
@@ -114,6 +149,7 @@ class MemoryAccess:
             if metadata is not None:
                 folder = Path(metadata.workspace or folder)
                 notebook = notebook or (metadata.notebook.path if metadata.notebook is not None else None)
+        await asyncio.to_thread(self._memories.bring_up_to_date, owner)
         return self._memories.of_person(owner, folder, notebook)
 
     def notebook_moved(self, old: str, new: str) -> None:
@@ -133,6 +169,10 @@ class MemoryAccess:
         # A thread may still write a note when there is no loop any more.
         self._memories.on_changed = lambda owner: None
         self._memories.on_unreadable = lambda count: None
+        if (sharing := self._memories.sharing) is not None:
+            sharing.on_taken = lambda owner: None
+            sharing.on_joined = lambda owner, report: None
+            await asyncio.to_thread(sharing.stop)
         for handle in self._waiting.values():
             handle.cancel()
         self._waiting.clear()

@@ -45,6 +45,10 @@ class RunningAgent:
     ) -> None:
         self._storage = storage
         memories = Memories(config.home, storage.person, config.trusted_folders.trusted)
+        if storage.memory is not None:
+            from ..memory.sharing import MemorySharing  # only with a database
+
+            memories.sharing = MemorySharing(storage.memory, memories.folder)
         self._feed = feed
         self._stopping = False
         self.past: Final = past_search(

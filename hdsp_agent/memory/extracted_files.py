@@ -16,9 +16,8 @@ from pydantic import Field, ValidationError
 
 from .._private_files import locked, make_private_folder
 from ..messages import TaskId
-from ..persistence import checked_id
 from ..wire import WireModel
-from .memory_folder import DAMAGED, EXTRACTED_FOLDER, MemoryFolder
+from .memory_folder import DAMAGED, EXTRACTED_FOLDER, MemoryFolder, extracted_name
 
 __all__ = ["Extracted", "ExtractedFiles", "file_slug", "rollout_name", "short_id"]
 
@@ -101,7 +100,7 @@ class ExtractedFiles:
 
     def get(self, task_id: TaskId) -> Extracted | None:
         """What this conversation taught; None if it was not read yet."""
-        return self._read(_name(task_id))
+        return self._read(extracted_name(task_id))
 
     def put(self, extracted: Extracted) -> None:
         """Keep it. Raises StorageUnavailable."""
@@ -122,12 +121,12 @@ class ExtractedFiles:
             return False
         with self._alone():
             known = self.get(task_id)
-            for name in (_name(task_id), f"{_name(task_id)}{DAMAGED}"):
+            for name in (extracted_name(task_id), f"{extracted_name(task_id)}{DAMAGED}"):
                 self._folder.remove(name)
         return known is not None and not known.is_empty
 
     def _put(self, extracted: Extracted) -> None:
-        self._folder.write(_name(extracted.task_id), extracted.to_json())
+        self._folder.write(extracted_name(extracted.task_id), extracted.to_json())
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -145,7 +144,3 @@ class ExtractedFiles:
         except ValidationError as error:
             logger.warning("%s is damaged and left out: %s", self._folder.root / name, error.errors()[0]["msg"])
             return None
-
-
-def _name(task_id: TaskId) -> str:
-    return f"{EXTRACTED_FOLDER}/{checked_id(task_id)}.json"

@@ -21,6 +21,7 @@ from .pipeline_limits import MEMORY_TOOL_DEVELOPER_INSTRUCTIONS_SUMMARY_TOKEN_LI
 
 if TYPE_CHECKING:
     from .person_memory import PersonMemory
+    from .sharing import MemorySharing
 
 __all__ = ["Memories", "MemoryText", "TaskMemory", "recalled_note"]
 
@@ -65,6 +66,8 @@ class Memories:
         """Hears, in whatever thread, whose notes were changed here."""
         self.on_unreadable: Callable[[int], None] = lambda count: None
         """Hears, in whatever thread, how many files cannot be read, whenever that is another number."""
+        self.sharing: MemorySharing | None = None
+        """What brings the folders in line with a person's other servers, where there is such a thing."""
         self._unreadable: set[Path] = set()
 
     def folder(self, owner: str | None) -> MemoryFolder:
@@ -73,8 +76,7 @@ class Memories:
 
     def notes(self, owner: str | None) -> NoteFiles:
         """A person's notes."""
-        person = owner or self._person
-        return NoteFiles(self.folder(owner).root, self._trusted, on_written=lambda: self.on_changed(person))
+        return NoteFiles(self.folder(owner).root, self._trusted, on_written=lambda: self._written(owner))
 
     def told_notes(self, owner: str | None) -> str:
         """What a person wants remembered wherever they work, as text. Blocks."""
@@ -96,7 +98,25 @@ class Memories:
 
     def of_task(self, owner: str | None, workspace: Path | None, notebook: Callable[[], str | None]) -> TaskMemory:
         """What counts in one conversation; its notebook may be renamed meanwhile."""
-        return TaskMemory(self.folder(owner), self.notes(owner), workspace, notebook, self._read)
+        return TaskMemory(
+            self.folder(owner), self.notes(owner), workspace, notebook, self._read, lambda: self.before_reading(owner)
+        )
+
+    def before_reading(self, owner: str | None) -> None:
+        """Have what a person's other servers changed in the files, unless that takes long. Blocks."""
+        if self.sharing is not None:
+            self.sharing.before_reading(owner or self._person)
+
+    def bring_up_to_date(self, owner: str | None) -> None:
+        """Have the files in line with a person's other servers, as far as that can be done now. Blocks."""
+        if self.sharing is not None:
+            self.sharing.bring_up_to_date(owner or self._person)
+
+    def _written(self, owner: str | None) -> None:
+        person = owner or self._person
+        if self.sharing is not None:
+            self.sharing.changed(person)
+        self.on_changed(person)
 
     def _read(self, path: Path, readable: bool) -> None:
         before = len(self._unreadable)
@@ -118,9 +138,11 @@ class TaskMemory:
         workspace: Path | None,
         notebook: Callable[[], str | None],
         on_read: Callable[[Path, bool], None],
+        before_reading: Callable[[], None] = lambda: None,
     ) -> None:
         """``on_read`` hears of each file that a model is told of whether it could be read."""
         self._on_read = on_read
+        self._before_reading = before_reading
         self._folder = folder
         self._notes = notes
         self._workspace = workspace
@@ -129,6 +151,7 @@ class TaskMemory:
 
     def texts(self) -> Sequence[MemoryText]:
         """What a model is told. What cannot be read is left out: the conversation goes on without it."""
+        self._before_reading()
         files = self._notes.in_force(self._workspace, self._notebook())
         identities = [*(file.identity for file in files), identity_of(self._folder.root / SUMMARY)]
         if self._told is None or self._told[0] != identities:
@@ -139,6 +162,7 @@ class TaskMemory:
 
     def notes(self) -> list[Note]:
         """All notes that count here."""
+        self._before_reading()
         return [note for file in self._notes.in_force(self._workspace, self._notebook()) for note in _notes_of(file)]
 
     def remember(self, text: str, scope: NoteScope, *, day: date, task: str | None) -> Note:
@@ -151,6 +175,7 @@ class TaskMemory:
 
     def find(self, note_id: str) -> tuple[NoteScope, Note]:
         """A note of any file that counts here. Raises NotFound."""
+        self._before_reading()
         file = self._file_of(note_id)
         return file.scope, file.read().get(note_id)
 
@@ -164,6 +189,7 @@ class TaskMemory:
 
     def search(self, query: str, limit: int) -> list[MemoryHit]:
         """The passages of all that is remembered that suit best, which counts as use. Raises StorageUnavailable."""
+        self._before_reading()
         found = ranked(self._passages(), query, limit)
         # That it cannot be counted must not keep anybody from searching.
         with suppress(HdspAgentError):
@@ -174,6 +200,7 @@ class TaskMemory:
         """A memory file, which counts as use of it. Raises NotFound, InvalidInput, StorageUnavailable."""
         from .usage_counts import UsageCounts  # as above
 
+        self._before_reading()
         text, kind = self._folder.shown(name)
         # That it cannot be counted must not keep anybody from reading.
         with suppress(HdspAgentError):

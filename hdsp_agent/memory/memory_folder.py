@@ -12,6 +12,8 @@ from typing import Final, Literal, TypeAlias
 from .._portable_names import portable
 from .._private_files import make_private_folder, read_with_identity, replace_file
 from ..errors import InvalidInput, NotFound, StorageUnavailable
+from ..messages import TaskId
+from ..persistence import checked_id
 
 __all__ = [
     "CONSOLIDATED",
@@ -24,6 +26,7 @@ __all__ = [
     "SUMMARY",
     "MemoryFileKind",
     "MemoryFolder",
+    "extracted_name",
     "person_folder",
 ]
 
@@ -53,6 +56,11 @@ def person_folder(home: Path, owner: str, person: str) -> Path:
         return memories
     digest = blake2b(owner.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
     return memories / _OTHERS_FOLDER / f"{portable(owner)[:40]}-{digest}"
+
+
+def extracted_name(task_id: TaskId) -> str:
+    """The file of what a conversation taught."""
+    return f"{EXTRACTED_FOLDER}/{checked_id(task_id)}.json"
 
 
 class MemoryFolder:

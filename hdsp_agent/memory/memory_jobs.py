@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable, Sequence
-from typing import Final, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from ..messages import TaskId
 from ..persistence import SqlConnection, StateDatabase
@@ -25,6 +26,10 @@ from .job_table import (
     void_all_jobs,
     void_consolidation,
 )
+from .memory_folder import extracted_name
+
+if TYPE_CHECKING:
+    from .sharing import MemorySharing
 
 __all__ = ["JobDatabase", "MemoryJobs", "StateJobDatabase"]
 
@@ -83,8 +88,10 @@ class StateJobDatabase:
 class MemoryJobs:
     """What ``job_table`` says, done. Everything raises StorageUnavailable where the database cannot be used."""
 
-    def __init__(self, database: JobDatabase) -> None:
+    def __init__(self, database: JobDatabase, sharing: MemorySharing | None = None) -> None:
+        """``sharing`` brings files in line with other servers, in the same transactions."""
         self._database: Final = database
+        self._sharing: Final = sharing
 
     @property
     def generation(self) -> int:
@@ -145,7 +152,7 @@ class MemoryJobs:
         def write(connection: SqlConnection) -> T:
             if not self._extend(connection, claim):
                 raise LeaseLost
-            return work()
+            return self._changed(connection, claim.owner, work)
 
         return await self._database.write(write)
 
@@ -188,7 +195,8 @@ class MemoryJobs:
             for task_id in sorted(task_ids):
                 forget_job(connection, "extract", task_id)
             void_consolidation(connection, owner, for_update=self._database.for_update)
-            if work():
+            # Whoever is away may come back with what they learned from them.
+            if self._changed(connection, owner, work, map(extracted_name, task_ids)):
                 self._enqueue(connection, owner, watermark)
 
         await self._database.write(write)
@@ -198,9 +206,22 @@ class MemoryJobs:
 
         def write(connection: SqlConnection) -> None:
             void_all_jobs(connection, owner)
-            work()
+            self._changed(connection, owner, work)
 
         await self._database.write(write)
+
+    async def bring_up_to_date(self, owner: str) -> None:
+        """Have the files in line with those of other servers, as far as that can be done now."""
+        if self._sharing is not None:
+            await asyncio.to_thread(self._sharing.bring_up_to_date, owner)
+
+    def files_changed(self, owner: str) -> None:
+        """A person's files say something else than other servers know."""
+        if self._sharing is not None:
+            self._sharing.changed(owner)
+
+    def _changed(self, connection: SqlConnection, owner: str, work: Callable[[], T], gone: Iterable[str] = ()) -> T:
+        return work() if self._sharing is None else self._sharing.written_in(owner, connection, work, gone)
 
     def _extend(self, connection: SqlConnection, claim: JobClaim) -> bool:
         return extend_lease(connection, claim, self._database.now(connection))

@@ -113,6 +113,7 @@ class MemoryPipeline:
         report.unusable = self._models.unusable
         if report.unusable is not None:
             return report
+        await self._jobs.bring_up_to_date(owner)
         await self._take_in_files(owner)
         budget = None if is_asked_for else await self._budget(owner)
         kept = 0.0 if budget is None else await self._kept_for_consolidation(owner)
@@ -438,6 +439,7 @@ class MemoryPipeline:
         # That it cannot be noted must not undo what was done.
         with suppress(HdspAgentError):
             await asyncio.to_thread(RunLog(folder).add, run)
+            self._jobs.files_changed(claim.owner)
 
 
 def _iso(seconds: float) -> str:

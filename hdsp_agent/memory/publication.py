@@ -28,9 +28,17 @@ from .pipeline_limits import MEMORY_TOOL_DEVELOPER_INSTRUCTIONS_SUMMARY_TOKEN_LI
 from .redaction import redact
 from .sources import named_codes, unsourced
 
-__all__ = ["InvalidConsolidation", "Publication", "PublishedState", "checked_files", "told_codes"]
+__all__ = [
+    "BASELINE_FOLDER",
+    "InvalidConsolidation",
+    "Publication",
+    "PublishedState",
+    "checked_files",
+    "text_hash",
+    "told_codes",
+]
 
-_BASELINE: Final = ".published"
+BASELINE_FOLDER: Final = ".published"
 _VERSIONS: Final = ".versions"
 _MOST_VERSIONS: Final = 10
 _WRITTEN: Final = (HANDBOOK, SUMMARY)
@@ -163,11 +171,11 @@ class Publication:
         own = self._own_skills(state)
         texts = {name: text for name, text in texts.items() if folder_of(name) not in own}
         self._keep_version(state, now)
-        hashes = {name: _hash(text) for name, text in texts.items()}
+        hashes = {name: text_hash(text) for name, text in texts.items()}
         for name in _WRITTEN:
             if name in texts:
                 # What it is compared with later must be there before the file itself is.
-                folder.write(f"{_BASELINE}/{hashes[name]}.md", texts[name])
+                folder.write(f"{BASELINE_FOLDER}/{hashes[name]}.md", texts[name])
         coming = {"coming": hashes, "edits": dict(edits), "own_skills": sorted(own)}
         folder.write(CONSOLIDATED, state.model_copy(update=coming).to_json())
         for name in (*_WRITTEN, *self._skills(state)):
@@ -191,9 +199,9 @@ class Publication:
     def _edits_of(self, name: str, state: PublishedState) -> PersonEdits:
         known, now = state.edits.get(name, PersonEdits()), self._folder.text(name)
         hashes = [each for each in (state.published.get(name), state.coming.get(name)) if each is not None]
-        if _hash(now) in hashes:
+        if text_hash(now) in hashes:
             return known
-        baselines = [self._folder.text(f"{_BASELINE}/{each}.md") for each in hashes]
+        baselines = [self._folder.text(f"{BASELINE_FOLDER}/{each}.md") for each in hashes]
         if not now and not any(baselines):
             return known
         newer = min(
@@ -214,7 +222,9 @@ class Publication:
         """
         texts = {name: self._folder.text(name) for name in self._folder.names(SKILLS_FOLDER)}
         written = {name: {state.published.get(name), state.coming.get(name)} - {None} for name in texts}
-        edited = {folder_of(name) for name, text in texts.items() if written[name] and _hash(text) not in written[name]}
+        edited = {
+            folder_of(name) for name, text in texts.items() if written[name] and text_hash(text) not in written[name]
+        }
         unknown = {folder_of(name) for name in texts if not written[name]}
         known = frozenset(map(folder_of, texts))
         return known & (edited | (unknown & folders_without_sources(texts)) | set(state.own_skills))
@@ -234,7 +244,7 @@ class Publication:
             shutil.rmtree(self._folder.root / _VERSIONS / version, ignore_errors=True)
         kept = {f"{each}.md" for each in hashes.values()}
         with suppress(OSError):
-            for path in (self._folder.root / _BASELINE).iterdir():
+            for path in (self._folder.root / BASELINE_FOLDER).iterdir():
                 if path.name not in kept:
                     path.unlink()
 
@@ -315,5 +325,6 @@ def _checked_skills(staged: MemoryFolder, codes: frozenset[str]) -> dict[str, st
     return texts
 
 
-def _hash(text: str) -> str:
+def text_hash(text: str) -> str:
+    """What tells the text of a published file from another one."""
     return sha256(text.encode("utf-8", "replace")).hexdigest()[:32]

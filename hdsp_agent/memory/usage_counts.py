@@ -11,7 +11,7 @@ from .._private_files import locked, make_private_folder
 from ..wire import WireModel
 from .memory_folder import MemoryFileKind, MemoryFolder
 
-__all__ = ["UsageCounts", "UsageOfKind"]
+__all__ = ["UsageCounts", "UsageOfKind", "usage_of", "usage_text"]
 
 _FILE: Final = "usage.json"
 _LOCK_SECONDS: Final = 5.0
@@ -28,6 +28,19 @@ class _Usage(WireModel):
     kinds: dict[MemoryFileKind, UsageOfKind] = Field(default_factory=dict)
 
 
+def usage_of(text: str) -> dict[MemoryFileKind, UsageOfKind]:
+    """What the file's text counts; nothing if it cannot be read."""
+    try:
+        return _Usage.model_validate_json(text or "{}").kinds
+    except ValidationError:
+        return {}
+
+
+def usage_text(kinds: dict[MemoryFileKind, UsageOfKind]) -> str:
+    """The text that says so."""
+    return _Usage(kinds=kinds).to_json()
+
+
 class UsageCounts:
     """The counts of one person."""
 
@@ -36,10 +49,7 @@ class UsageCounts:
 
     def counts(self) -> dict[MemoryFileKind, UsageOfKind]:
         """By kind; those that were never read are left out."""
-        try:
-            return _Usage.model_validate_json(self._folder.text(_FILE) or "{}").kinds
-        except ValidationError:
-            return {}
+        return usage_of(self._folder.text(_FILE))
 
     def add(self, kind: MemoryFileKind) -> None:
         """A file was read. Raises StorageUnavailable."""
@@ -47,4 +57,4 @@ class UsageCounts:
         with locked(self._folder.root / _FILE, _LOCK_SECONDS):
             counts = self.counts()
             counts[kind] = UsageOfKind(count=counts.get(kind, UsageOfKind()).count + 1, last_at=iso_time())
-            self._folder.write(_FILE, _Usage(kinds=counts).to_json())
+            self._folder.write(_FILE, usage_text(counts))

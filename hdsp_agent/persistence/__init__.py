@@ -47,6 +47,7 @@ from ._records import (
     ToolDraft,
     ToolRecord,
 )
+from ._shared_memory import LARGEST_SHARED_FILE, SharedFile, SharedMemory
 from ._task_log import TaskLog
 from ._task_reader import TaskReader
 from ._task_store import TaskStore
@@ -103,6 +104,7 @@ __all__ = [
     "DATABASE_NAME",
     "EMBEDDED_KEY",
     "INTERRUPTED",
+    "LARGEST_SHARED_FILE",
     "PLACEHOLDER",
     "STREAM_FILES",
     "AlertLevel",
@@ -152,6 +154,8 @@ __all__ = [
     "RewindEffect",
     "RewindMark",
     "Schema",
+    "SharedFile",
+    "SharedMemory",
     "Snippet",
     "SnippetPart",
     "SpanSet",

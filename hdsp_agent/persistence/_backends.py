@@ -15,7 +15,7 @@ from .history._index import HistoryIndex, HistoryOptions
 from .history._state_database import StateDatabase
 
 if TYPE_CHECKING:
-    from .postgres._postgres_memory import PostgresMemory
+    from ._shared_memory import SharedMemory
 
 __all__ = [
     "BACKENDS",
@@ -145,7 +145,7 @@ def open_history(
     return PostgresHistoryIndex(store.server, **options)
 
 
-def open_memory(store: TaskStore, backend: Backend) -> PostgresMemory | None:
+def open_memory(store: TaskStore, backend: Backend) -> SharedMemory | None:
     """Where memory is that all servers of a person share; None if it is in the folder alone. It is closed with the store."""
     if backend != "postgres":
         return None

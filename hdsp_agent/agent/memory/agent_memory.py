@@ -39,7 +39,7 @@ def memory_pipeline(
 
     models = ProfileMemoryModels(services.models, services.settings, in_use)
     return MemoryPipeline(
-        MemoryJobs(jobs),
+        MemoryJobs(jobs, memories.sharing),
         store=store,
         index=index,
         folder_of=memories.folder,

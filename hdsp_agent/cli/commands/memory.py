@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +16,7 @@ from .._home import find_artifact_store_url, find_storage_url
 from .._stores import store_to_read
 
 if TYPE_CHECKING:
+    from ...memory import Memories
     from ...memory.job_table import JobRow
     from ...memory.person_memory import LearnedSource, MemoryOverview, PersonMemory
     from .._terminal import Terminal
@@ -51,7 +53,11 @@ def _arguments(parser: ArgumentParser) -> None:
 async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
     if options.action == "run":
         return await _learn(terminal, options)
-    memory = _memory(terminal, options)
+    async with _opened(terminal, options) as memory:
+        return await _act(terminal, options, memory)
+
+
+async def _act(terminal: Terminal, options: Namespace, memory: PersonMemory) -> ExitCode:
     match options.action:
         case "status":
             return await _status(terminal, memory)
@@ -71,7 +77,8 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
             return await _list(terminal, memory)
 
 
-def _memory(terminal: Terminal, options: Namespace) -> PersonMemory:
+@asynccontextmanager
+async def _opened(terminal: Terminal, options: Namespace) -> AsyncIterator[PersonMemory]:
     from ..._person import person_of_server
     from ...config import TrustedFolders
     from ...errors import ForbiddenByOperator
@@ -83,7 +90,32 @@ def _memory(terminal: Terminal, options: Namespace) -> PersonMemory:
         raise ForbiddenByOperator("Your administrator does not allow memory.")
     person = person_of_server()
     memories = Memories(terminal.home, person, TrustedFolders(terminal.home, lambda: policy).trusted)
-    return memories.of_person(person, (options.workspace or Path.cwd()).expanduser().absolute(), options.notebook)
+    memory = memories.of_person(person, (options.workspace or Path.cwd()).expanduser().absolute(), options.notebook)
+    if terminal.backend != "postgres":
+        yield memory
+        return
+    async with _shared(terminal, memories, person):
+        yield memory
+
+
+@asynccontextmanager
+async def _shared(terminal: Terminal, memories: Memories, person: str) -> AsyncIterator[None]:
+    """With what other servers changed, which hear of what is changed here."""
+    from ...memory.sharing import MemorySharing
+    from ...persistence import open_memory
+
+    async with store_to_read(terminal.home, terminal.backend) as store:
+        shared = open_memory(store, terminal.backend)
+        assert shared is not None
+        sharing = MemorySharing(shared, memories.folder)
+        if await asyncio.to_thread(sharing.bring_up_to_date, person):
+            yield
+            await asyncio.to_thread(sharing.bring_up_to_date, person)
+        else:
+            terminal.warn(
+                "The database cannot be reached, so this is what this folder has. A server sends what you change later."
+            )
+            yield
 
 
 async def _list(terminal: Terminal, memory: PersonMemory) -> ExitCode:

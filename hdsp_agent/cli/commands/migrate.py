@@ -17,6 +17,7 @@ from .._home import existing
 from .._stores import check_there, history, opened_store, store_to_read
 
 if TYPE_CHECKING:
+    from ...memory.sharing import SyncReport
     from ...persistence import Backend, MigrationReport, TaskStore
     from .._terminal import Terminal
 
@@ -87,7 +88,10 @@ async def _copy_tasks(terminal: Terminal, options: Namespace) -> ExitCode:
                         record = await asyncio.to_thread(task_record, new, task_id)
                         await index.upsert(record.item, text=record.text, owner=record.owner)
                 await _put_into_store(terminal, new)
-    _tell(terminal, report)
+            memory = None
+            if not options.dry_run and "postgres" in (source, to):
+                memory = await _share_memory(terminal, new if to == "postgres" else old)
+    _tell(terminal, report, memory)
     return ExitCode.FAILED if report.failed else ExitCode.FOUND if report.skipped else ExitCode.OK
 
 
@@ -99,6 +103,24 @@ async def _put_into_store(terminal: Terminal, store: TaskStore) -> None:
         await upkeep.move("store")
     except ArtifactStoreUnavailable as error:
         terminal.warn(f"Artifacts stay in the database until the server can move them: {error.message}")
+
+
+async def _share_memory(terminal: Terminal, store: TaskStore) -> SyncReport | None:
+    """Bring the memory of this folder and that of the database in line; None if that failed."""
+    from ..._person import person_of_server
+    from ...errors import HdspAgentError
+    from ...memory.memory_folder import person_folder
+    from ...memory.sharing import SharedFolder
+    from ...persistence import open_memory
+
+    shared, person = open_memory(store, "postgres"), person_of_server()
+    assert shared is not None
+    folder = SharedFolder(person_folder(terminal.home, person, person), person, shared)
+    try:
+        return await asyncio.to_thread(folder.sync)
+    except HdspAgentError as error:
+        terminal.warn(f"Memory was not copied: {error.message}")
+        return None
 
 
 def _usual_source(home: Path, to: Backend) -> Backend:
@@ -121,7 +143,7 @@ def _target_home(home: Path, to: Backend, *, dry_run: bool) -> Iterator[Path]:
         yield Path(scratch)
 
 
-def _tell(terminal: Terminal, report: MigrationReport) -> None:
+def _tell(terminal: Terminal, report: MigrationReport, memory: SyncReport | None) -> None:
     # What failed has been warned of as it was met.
     for left in report.skipped:
         terminal.warn(f"Task {left.task_id} was not copied: {left.reason}")
@@ -141,6 +163,7 @@ def _tell(terminal: Terminal, report: MigrationReport) -> None:
                 "lines": report.lines,
                 "artifacts": report.artifacts,
                 "complete": report.complete,
+                "memory": None if memory is None else {"sent": memory.given, "taken": memory.taken},
             }
         )
         return
@@ -149,6 +172,10 @@ def _tell(terminal: Terminal, report: MigrationReport) -> None:
         f"Of {count_text(report.tasks)} tasks {count_text(len(report.copied))} {would}, {len(report.already)} already there, "
         f"{len(report.skipped)} in use or different there, {len(report.failed)} failed."
     )
+    if memory is not None:
+        terminal.line(
+            f"Of your memory {count_text(memory.given)} files were sent to the database, {count_text(memory.taken)} taken from it."
+        )
     if not report.complete and not report.dry_run:
         terminal.note("When they are no longer in use, run the same command again to copy the rest.")
 
@@ -161,5 +188,6 @@ COMMAND = CliCommand(
     "$HDSP_AGENT_STORAGE_URL. Each copy is verified, and the source is not changed.\n"
     "Artifacts are copied, too, to or from the object store if artifact_store_url is set. To move them back to the\n"
     "database, stop your servers and use --artifacts.\n"
+    "Your memory is in both after copying to or from PostgreSQL; between files and SQLite it stays where it is.\n"
     "The exit code is 3 if a task was in use and is missing, or if an artifact could not be moved.",
 )

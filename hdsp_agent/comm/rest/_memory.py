@@ -100,7 +100,7 @@ class _MemoryRest(RestHandler):
 
     def learned_changed(self) -> None:
         """What was learned is different; notes tell of themselves."""
-        self.services.memory.changed(owner_of(self))
+        self.services.memory.learned_changed(owner_of(self))
 
 
 class MemoryHandler(_MemoryRest):

@@ -1,4 +1,4 @@
-"""Hears when another server of the person changed the history: a session of its own, kept up by a thread."""
+"""Hears when another server of the person changed the history or memory: a session of its own, kept up by a thread."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ __all__ = ["HistoryListener"]
 
 logger = logging.getLogger(__name__)
 
+_OF_MEMORY: Final = "memory"
 _MAKE_CHANNEL: Final = "INSERT INTO channels DEFAULT VALUES ON CONFLICT (owner) DO NOTHING"
 _CHANNEL: Final = "SELECT name || '_history' FROM channels WHERE owner = current_user"
 
@@ -56,6 +57,7 @@ class HistoryListener:
                 try:
                     # Nobody knows what was missed.
                     self._on_change()
+                    self._database.on_memory_change(True)
                     lost = False
                     pauses = reconnect_pauses()
                     self._listen(connection)
@@ -63,6 +65,7 @@ class HistoryListener:
                 finally:
                     connection.close()
             except psycopg.Error as error:
+                self._database.on_memory_change(False)
                 if not lost:
                     logger.warning("The history of other servers cannot be followed: %s", self._database.refusal(error))
                 lost = True
@@ -86,5 +89,8 @@ class HistoryListener:
         with connection.woken_by(self._wakened) as selector:
             while not any(key.fileobj is self._wakened for key, _ in selector.select()):
                 own = self._own_session()
-                if any(session != own for session, _ in connection.notifications()):
+                told = connection.notifications()
+                if any(session != own for session, what in told if what != _OF_MEMORY):
                     self._on_change()
+                if any(what == _OF_MEMORY for _, what in told):
+                    self._database.on_memory_change(True)

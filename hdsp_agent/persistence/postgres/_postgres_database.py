@@ -58,6 +58,8 @@ class PostgresDatabase(TaskDatabase):
         self.is_complete: Final = threading.Event()
         """Not set while something acknowledged is kept here and not in the database yet."""
         self.is_complete.set()
+        self.on_memory_change: Callable[[bool], None] = lambda is_followed: None
+        """Hears, in a listener's thread, that memory may have changed, and whether later changes will be told."""
 
     @property
     def name(self) -> str:

@@ -1,0 +1,189 @@
+"""Brings memory folders in line with the database in time: when something changed here or elsewhere, and before it is read."""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+from collections.abc import Callable, Iterable
+from time import monotonic
+from typing import Final, TypeVar
+
+from ...errors import HdspAgentError
+from ...persistence import SharedMemory, SqlConnection
+from ..memory_folder import MemoryFolder
+from .shared_folder import SharedFolder, SyncReport
+
+__all__ = ["MemorySharing"]
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+_LOOK_SECONDS: Final = 30.0
+"""People change files by hand, and nobody says so."""
+_AGAIN_SECONDS: Final = 1.0
+_LONGEST_PAUSE_SECONDS: Final = 15.0
+_READING_SECONDS: Final = 2.0
+_PATIENCE_SECONDS: Final = 10.0
+_FRESH_SECONDS: Final = 5.0
+"""So long what was brought in line counts as such while nobody tells of changes."""
+
+
+class MemorySharing:
+    """All persons' folders of one home. A thread does the work from ``start`` on; without it, whoever asks does.
+
+    While the database is away the files here serve, and what is changed in them is sent when it is back.
+    """
+
+    def __init__(self, database: SharedMemory, folder_of: Callable[[str], MemoryFolder]) -> None:
+        self._database: Final = database
+        self._folder_of: Final = folder_of
+        self.on_taken: Callable[[str], None] = lambda owner: None
+        """Hears, in whatever thread, whose files another server changed."""
+        self.on_joined: Callable[[str, SyncReport], None] = lambda owner, report: None
+        """Hears, in whatever thread, of files that two servers changed at once and that could not be joined in full."""
+        self._folders: dict[str, SharedFolder] = {}
+        self._changes = threading.Condition()
+        self._asked: dict[str, int] = {}
+        self._done: dict[str, int] = {}
+        self._done_at: dict[str, float] = {}
+        self._is_followed = False
+        self._is_away = False
+        self._try_now = False
+        self._stopping = False
+        self._left_out: dict[str, frozenset[str]] = {}
+        self._thread: threading.Thread | None = None
+
+    def start(self, person: str) -> None:
+        """Begin to keep the folders in line, first that of this person."""
+        self._database.follow(self._heard)
+        self.changed(person)
+        self._thread = threading.Thread(target=self._run, name="hdsp-agent memory sharing", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Send what was changed, if the database is there, and end the thread. Blocks."""
+        self._database.follow(lambda is_followed: None)
+        with self._changes:
+            self._stopping = True
+            self._changes.notify_all()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def changed(self, owner: str) -> None:
+        """A person's files were changed here: send it soon."""
+        with self._changes:
+            self._ask(owner)
+
+    def before_reading(self, owner: str) -> None:
+        """What other servers changed is in the files now, unless that takes long. Blocks."""
+        with self._changes:
+            is_in_line = self._asked.get(owner, 0) == self._done.get(owner, -1)
+            is_fresh = self._is_followed or monotonic() - self._done_at.get(owner, 0) < _FRESH_SECONDS
+        if not (is_in_line and is_fresh):
+            self.bring_up_to_date(owner, _READING_SECONDS)
+
+    def bring_up_to_date(self, owner: str, patience_seconds: float = _PATIENCE_SECONDS) -> bool:
+        """Have the folder in line with the database; False if that cannot be done now, or takes longer. Blocks."""
+        with self._changes:
+            ticket = self._ask(owner)
+            if self._thread is not None:
+                self._changes.wait_for(
+                    lambda: self._is_away or self._stopping or self._done.get(owner, -1) >= ticket, patience_seconds
+                )
+                return self._done.get(owner, -1) >= ticket
+        return self._sync(owner, ticket)
+
+    def written_in(self, owner: str, connection: SqlConnection, work: Callable[[], T], gone: Iterable[str] = ()) -> T:
+        """Do the work on the newest files; what it changes becomes a part of this transaction."""
+        result, report = self._folder(owner).written_in(connection, work, gone)
+        self._tell(owner, report)
+        return result
+
+    def _ask(self, owner: str) -> int:
+        self._asked[owner] = ticket = self._asked.get(owner, 0) + 1
+        self._changes.notify_all()
+        return ticket
+
+    def _heard(self, is_followed: bool) -> None:
+        """In the thread that follows the database."""
+        with self._changes:
+            self._is_followed = is_followed
+            if is_followed:
+                self._try_now = True
+                for owner in list(self._asked):
+                    self._ask(owner)
+
+    def _folder(self, owner: str) -> SharedFolder:
+        with self._changes:
+            if owner not in self._folders:
+                self._folders[owner] = SharedFolder(self._folder_of(owner).root, owner, self._database)
+            return self._folders[owner]
+
+    def _sync(self, owner: str, ticket: int) -> bool:
+        try:
+            report = self._folder(owner).sync()
+        except HdspAgentError as error:
+            with self._changes:
+                was_away, self._is_away = self._is_away, True
+                self._changes.notify_all()
+            if not was_away:
+                logger.warning("Memory is not shared with other servers for now: %s", error)
+            return False
+        except Exception:
+            logger.exception("Memory could not be shared with other servers")
+            with self._changes:
+                self._is_away = True
+                self._changes.notify_all()
+            return False
+        with self._changes:
+            self._is_away = False
+            self._done[owner] = max(ticket, self._done.get(owner, -1))
+            self._done_at[owner] = monotonic()
+            self._changes.notify_all()
+        self._tell(owner, report)
+        return True
+
+    def _tell(self, owner: str, report: SyncReport) -> None:
+        left_out = frozenset(report.left_out)
+        if self._left_out.get(owner, frozenset()) != left_out:
+            self._left_out[owner] = left_out
+            if left_out:
+                logger.warning(
+                    "These memory files are not shared, since they are links, too large, too many or cannot be read: %s",
+                    ", ".join(sorted(left_out)[:10]),
+                )
+        if report.taken:
+            self.on_taken(owner)
+        if report.twice or report.aside:
+            self.on_joined(owner, report)
+
+    # What follows runs in the thread.
+
+    def _run(self) -> None:
+        pause = _AGAIN_SECONDS
+        while True:
+            with self._changes:
+                if self._is_away:
+                    # All servers of a hub lose the database together.
+                    waiting = pause * random.uniform(0.5, 1)  # noqa: S311 -- no secret
+                    self._changes.wait_for(lambda: self._stopping or self._try_now, waiting)
+                    pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+                else:
+                    pause = _AGAIN_SECONDS
+                    self._changes.wait_for(lambda: self._stopping or self._waiting(), _LOOK_SECONDS)
+                self._try_now = False
+                # If nobody asked, people may have changed files by hand all the same.
+                owners = self._waiting() or dict(self._asked)
+                is_last = self._stopping
+                if is_last and (self._is_away or not self._waiting()):
+                    return
+            for owner, ticket in owners.items():
+                if not self._sync(owner, ticket):
+                    break
+            if is_last:
+                return
+
+    def _waiting(self) -> dict[str, int]:
+        return {owner: ticket for owner, ticket in self._asked.items() if ticket > self._done.get(owner, -1)}

@@ -1,0 +1,85 @@
+"""A person's memory folder on one of several servers that share a database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hdsp_agent.memory import MemoryFolder, NoteFile, NoteFiles
+from hdsp_agent.memory.extracted_files import Extracted, ExtractedFiles
+from hdsp_agent.memory.sharing import SharedFolder
+from hdsp_agent.messages import TaskId
+
+from ..._helpers.postgres import TasksDatabase
+
+if TYPE_CHECKING:
+    from hdsp_agent.persistence.postgres._postgres_database import PostgresDatabase
+    from hdsp_agent.persistence.postgres._postgres_memory import PostgresMemory
+
+__all__ = ["ME", "SharedHome", "extracted", "shared_home", "versions"]
+
+ME = "me"
+
+
+@dataclass
+class SharedHome:
+    """What one server has, and how it brings it in line."""
+
+    folder: MemoryFolder
+    shared: SharedFolder
+    database: PostgresDatabase
+    memory: PostgresMemory
+
+    @property
+    def notes(self) -> NoteFile:
+        """The person's own."""
+        return NoteFiles(self.folder.root, lambda folder: None).person()
+
+    @property
+    def extracted(self) -> ExtractedFiles:
+        return ExtractedFiles(self.folder)
+
+    def texts(self) -> list[str]:
+        """What the notes say."""
+        return [note.text for note in self.notes.read().notes]
+
+
+@contextmanager
+def shared_home(place: Path, tasks: TasksDatabase, role: str = "ada") -> Iterator[SharedHome]:
+    """The memory of a person on one server."""
+    from hdsp_agent.persistence.postgres._postgres_database import PostgresDatabase
+    from hdsp_agent.persistence.postgres._postgres_memory import PostgresMemory
+
+    database = PostgresDatabase(tasks.url(role))
+    memory = PostgresMemory(database)
+    folder = MemoryFolder(place / "memories")
+    try:
+        yield SharedHome(folder, SharedFolder(folder.root, ME, memory), database, memory)
+    finally:
+        database.close()
+
+
+def versions(tasks: TasksDatabase, path: str) -> list[str | None]:
+    """What the database has of a file, the oldest first."""
+    with tasks.connect() as admin:
+        found = admin.execute("SELECT content FROM memory_files WHERE path = ? ORDER BY version", (path,))
+        return [None if content is None else bytes(content).decode() for (content,) in found]
+
+
+def extracted(number: int, *, taught: str = "Ages are in months.", **fields: object) -> Extracted:
+    """What a conversation taught."""
+    return Extracted.model_validate(
+        {
+            "task_id": TaskId(f"0000000{number}"),
+            "owner": ME,
+            "source_updated_at": 100,
+            "began_at": "2026-11-01T10:00:00Z",
+            "generated_at": "2026-11-01T20:00:00Z",
+            "raw_memory": taught,
+            "rollout_summary": taught,
+            **fields,
+        }
+    )

@@ -1,0 +1,279 @@
+"""Servers that run: each hears what another one changed, and a database that goes away holds nobody up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from hdsp_agent.memory import Memories
+from hdsp_agent.memory.extracted_files import ExtractedFiles
+from hdsp_agent.memory.job_table import JobClaim, LeaseLost
+from hdsp_agent.memory.memory_folder import HANDBOOK, SUMMARY
+from hdsp_agent.memory.memory_jobs import MemoryJobs
+from hdsp_agent.memory.publication import Publication
+from hdsp_agent.memory.sharing import MemorySharing, SyncReport, memory_sharing
+from hdsp_agent.persistence import StateDatabase
+
+from .._helpers.postgres import TasksDatabase
+from .._helpers.timing import until
+from ._helpers.shared_home import ME, SharedHome, extracted, shared_home, versions
+
+psycopg = pytest.importorskip("psycopg")
+
+from hdsp_agent.persistence.postgres._history_listener import HistoryListener
+
+DAY = "2026-11-30"
+
+
+class Server:
+    """One that runs."""
+
+    def __init__(self, home: SharedHome) -> None:
+        self.home = home
+        self.memories = Memories(home.folder.root.parent, ME, lambda folder: None)
+        self.sharing = self.memories.sharing = MemorySharing(home.memory, self.memories.folder)
+        self.jobs = MemoryJobs(home.memory, self.sharing)
+        self.joined: list[SyncReport] = []
+        self.sharing.on_joined = lambda owner, report: self.joined.append(report)
+
+    def add(self, text: str) -> None:
+        self.memories.of_person(ME, None, None).add(text, "person")
+
+    def told(self) -> str:
+        """What a model is told."""
+        return "\n".join(text.text for text in self.memories.of_task(ME, None, lambda: None).texts())
+
+    async def has(self, *texts: str) -> None:
+        """It gets them by itself."""
+
+        async def does() -> bool:
+            return sorted(await asyncio.to_thread(self.home.texts)) == sorted(texts)
+
+        await until(does)
+
+
+@contextmanager
+def running(place: Path, tasks: TasksDatabase, *, follows: bool = True) -> Iterator[Server]:
+    with shared_home(place, tasks) as home, ExitStack() as stack:
+        server = Server(home)
+        server.sharing.start(ME)
+        stack.callback(server.sharing.stop)
+        if follows:
+            listener = HistoryListener(home.database, lambda: None, lambda: None)
+            listener.start()
+            stack.callback(listener.stop)
+        yield server
+
+
+@pytest.fixture
+def two(tmp_path: Path, postgres_database: TasksDatabase) -> Iterator[tuple[Server, Server]]:
+    with running(tmp_path / "here", postgres_database) as here, running(tmp_path / "there", postgres_database) as there:
+        yield here, there
+
+
+async def test_what_one_server_writes_the_other_has_without_being_asked(
+    two: tuple[Server, Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = two
+    monkeypatch.setattr(memory_sharing, "_LOOK_SECONDS", 3600.0)
+    taken: list[str] = []
+    there.sharing.on_taken = taken.append
+    await asyncio.to_thread(here.add, "from here")
+    await there.has("from here")
+    await until(lambda: taken == [ME])
+    await asyncio.to_thread(there.add, "from there")
+    await here.has("from here", "from there")
+
+
+async def test_a_model_is_told_what_another_server_has_just_written(
+    tmp_path: Path, postgres_database: TasksDatabase
+) -> None:
+    with (
+        running(tmp_path / "here", postgres_database) as here,
+        running(tmp_path / "there", postgres_database, follows=False) as there,
+    ):
+        await asyncio.to_thread(there.sharing.bring_up_to_date, ME)
+        await asyncio.to_thread(here.add, "from here")
+        assert await asyncio.to_thread(here.sharing.bring_up_to_date, ME)
+        there.sharing._done_at.clear()
+        assert "from here" in await asyncio.to_thread(there.told)
+
+
+async def test_what_is_edited_by_hand_is_found(two: tuple[Server, Server], monkeypatch: pytest.MonkeyPatch) -> None:
+    here, there = two
+    await asyncio.to_thread(here.add, "from here")
+    await there.has("from here")
+    profile = there.home.folder.root / "profile.md"
+    profile.write_text(profile.read_text() + "- by hand\n")
+    assert await asyncio.to_thread(there.sharing.bring_up_to_date, ME)
+    await here.has("from here", "by hand")
+
+
+async def test_a_note_that_two_servers_change_while_the_database_is_away_is_kept_twice_and_said(
+    two: tuple[Server, Server], postgres_database: TasksDatabase, caplog: pytest.LogCaptureFixture
+) -> None:
+    here, there = two
+    await asyncio.to_thread(here.add, "likes polars")
+    await there.has("likes polars")
+    [note] = here.home.notes.read().notes
+    await asyncio.to_thread(postgres_database.let_in, False)
+    await asyncio.to_thread(here.memories.of_person(ME, None, None).edit, note.id, "likes pandas", pinned=None)
+    await asyncio.to_thread(there.memories.of_person(ME, None, None).edit, note.id, "likes duckdb", pinned=None)
+    assert not await asyncio.to_thread(here.sharing.bring_up_to_date, ME)
+    assert "likes pandas" in await asyncio.to_thread(here.told)
+    await asyncio.to_thread(postgres_database.let_in, True)
+    for server in two:
+        await server.has("likes pandas", "likes duckdb")
+    assert sum(report.twice for server in two for report in server.joined) == 1
+    assert "Memory is not shared with other servers for now" in caplog.text
+
+
+async def test_what_was_not_sent_yet_is_sent_when_the_server_stops(
+    tmp_path: Path, postgres_database: TasksDatabase
+) -> None:
+    with running(tmp_path / "here", postgres_database) as here:
+        assert await asyncio.to_thread(here.sharing.bring_up_to_date, ME)
+        here.add("the last one")
+    [sent] = versions(postgres_database, "profile.md")
+    assert sent is not None and "the last one" in sent
+
+
+async def claimed(server: Server, *, is_news: bool = False) -> JobClaim:
+    """The consolidation, or the extraction of the first conversation."""
+    if is_news:
+        claim = await server.jobs.claim_extraction("00000001", ME, watermark=100, most_running=8)
+        assert isinstance(claim, JobClaim)
+        await server.jobs.write_if_leased(claim, lambda: server.home.extracted.put(extracted(1)))
+        assert await server.jobs.succeed(claim, is_news=True)
+    whole = await server.jobs.claim_consolidation(ME, is_asked_for=True)
+    assert isinstance(whole, JobClaim), whole
+    return whole
+
+
+def publish(server: Server, learned: str) -> None:
+    from datetime import UTC, datetime
+
+    publication = Publication(server.home.folder)
+    texts = {HANDBOOK: f"# Task Group: x\n\n- {learned}\n", SUMMARY: f"# Summary\n\n- {learned}\n"}
+    publication._put(publication.state(), texts, publication.edits(), {}, datetime.now(tz=UTC))
+
+
+@pytest.fixture
+def apart(tmp_path: Path, postgres_database: TasksDatabase) -> Iterator[tuple[Server, Server]]:
+    """Servers that bring nothing in line by themselves."""
+    with (
+        shared_home(tmp_path / "here", postgres_database) as here,
+        shared_home(tmp_path / "there", postgres_database) as there,
+    ):
+        yield Server(here), Server(there)
+
+
+async def test_what_is_published_is_there_for_all_or_for_nobody(
+    apart: tuple[Server, Server], postgres_database: TasksDatabase
+) -> None:
+    """Killed in the midst of it, its job is taken over; what it wrote by then is no person's edit."""
+    here, there = apart
+
+    class Killed(BaseException):
+        pass
+
+    first = await claimed(here, is_news=True)
+    written = here.home.folder.write
+
+    def write(name: str, text: str) -> None:
+        written(name, text)
+        if name == HANDBOOK:
+            raise Killed
+
+    folder = Publication(here.home.folder)._folder
+    folder.write = write  # type: ignore[method-assign]  # this one folder is of a process that dies
+    with pytest.raises(Killed):
+        await here.jobs.write_if_leased(first, lambda: publish(here, "written here"))
+    del folder.write
+    assert "written here" in here.home.folder.text(HANDBOOK) and versions(postgres_database, HANDBOOK) == []
+    with postgres_database.connect() as admin:
+        admin.execute("UPDATE memory_jobs SET lease_until = lease_until - 3600")
+    second = await claimed(there)
+    await there.jobs.write_if_leased(second, lambda: publish(there, "written there"))
+    assert await there.jobs.succeed(second)
+    assert (
+        here.sharing.bring_up_to_date(ME) and there.sharing.bring_up_to_date(ME) and here.sharing.bring_up_to_date(ME)
+    )
+    for server in apart:
+        assert server.home.folder.text(HANDBOOK) == "# Task Group: x\n\n- written there\n"
+        assert all(edits.is_empty for edits in Publication(server.home.folder).edits().values())
+    with pytest.raises(LeaseLost):
+        await here.jobs.write_if_leased(first, lambda: publish(here, "too late"))
+    assert "too late" not in here.home.folder.text(HANDBOOK)
+
+
+async def test_a_publication_begins_from_what_the_person_wrote_elsewhere_meanwhile(
+    apart: tuple[Server, Server],
+) -> None:
+    here, there = apart
+    claim = await claimed(here, is_news=True)
+    await here.jobs.write_if_leased(claim, lambda: publish(here, "old"))
+    there.sharing.bring_up_to_date(ME)
+    handbook = there.home.folder.root / HANDBOOK
+    handbook.write_text(handbook.read_text() + "- my own line\n")
+    there.sharing.bring_up_to_date(ME)
+
+    def again() -> None:
+        publication = Publication(here.home.folder)
+        assert [line.text for line in publication.edits()[HANDBOOK].written] == ["- my own line"]
+
+    await here.jobs.write_if_leased(claim, again)
+
+
+async def test_what_is_forgotten_on_one_server_another_that_was_away_does_not_bring_back(
+    apart: tuple[Server, Server], postgres_database: TasksDatabase
+) -> None:
+    here, there = apart
+    task = extracted(1).task_id
+    # It learned from the conversation, and lost the database before that was saved.
+    here.home.extracted.put(extracted(1, taught="a secret"))
+    await there.jobs.forget(ME, [task], lambda: ExtractedFiles(there.home.folder).delete(task), 500)
+    for server in (here, there):
+        assert server.sharing.bring_up_to_date(ME)
+        assert list(server.home.extracted.all()) == []
+    assert versions(postgres_database, f"extracted/{task}.json") == [None]
+
+
+async def test_all_that_was_learned_is_forgotten_on_both_and_in_every_version(
+    apart: tuple[Server, Server], postgres_database: TasksDatabase
+) -> None:
+    from hdsp_agent.memory.forgetting import forget_everything
+
+    here, there = apart
+    claim = await claimed(here, is_news=True)
+    for learned in ("a secret", "the secret"):
+        await here.jobs.write_if_leased(claim, partial(publish, here, learned))
+    assert there.sharing.bring_up_to_date(ME)
+    await there.jobs.forget_all(ME, lambda: forget_everything(there.home.folder))
+    assert here.sharing.bring_up_to_date(ME)
+    for server in apart:
+        files = (path for path in server.home.folder.root.rglob("*") if path.is_file())
+        assert not any("secret" in path.read_text() or "months" in path.read_text() for path in files)
+        # It was read, and is not read again.
+        assert [each.is_empty for each in server.home.extracted.all()] == [True]
+    with postgres_database.connect() as admin:
+        kept = "SELECT path FROM memory_files WHERE position('secret'::bytea IN content) + position('months'::bytea IN content) > 0"
+        assert admin.execute(kept).fetchall() == []
+
+
+async def test_without_a_database_nothing_is_shared(tmp_path: Path) -> None:
+    from hdsp_agent.memory import MEMORY_SCHEMA
+    from hdsp_agent.memory.memory_jobs import StateJobDatabase
+
+    database = StateDatabase(tmp_path / "state.db")
+    database.add(MEMORY_SCHEMA)
+    async with database:
+        jobs = MemoryJobs(StateJobDatabase(database))
+        await jobs.bring_up_to_date(ME)
+        jobs.files_changed(ME)
+        assert await jobs.rows(ME) == []
