@@ -18,7 +18,7 @@ LARGEST_SHARED_FILE: Final = 2_000_000
 
 @dataclass(frozen=True)
 class SharedFile:
-    """The newest version of a file; without content it was deleted."""
+    """The newest version of a file, by the change that it came with; without content it was deleted."""
 
     path: str
     version: int
@@ -76,5 +76,5 @@ class SharedMemory(Protocol):
 
     def add_versions(
         self, connection: SqlConnection, owner: str, server: str, files: Iterable[tuple[SharedFile, bool]], /
-    ) -> int:
-        """Add versions as one change, which is returned; the person is held. Of those with True older ones are deleted."""
+    ) -> None:
+        """Add versions as the next change; the person is held. Of those with True older ones are deleted."""

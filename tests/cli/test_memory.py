@@ -12,7 +12,11 @@ import pytest
 from hdsp_agent.cli._main import main
 from hdsp_agent.memory import MemoryFolder
 
+from .._helpers.postgres import TasksDatabase
+
 Memory = Callable[..., tuple[int, str, str]]
+HOME = "home"
+"""The folder that the command works with."""
 
 
 @pytest.fixture
@@ -23,7 +27,7 @@ def memory(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
 
     def run(*arguments: str) -> tuple[int, str, str]:
         try:
-            code = main(["--home", str(tmp_path / "home"), "memory", *arguments])
+            code = main(["--home", str(tmp_path / HOME), "memory", *arguments])
         except SystemExit as ended:
             code = ended.code if isinstance(ended.code, int) else 1
         out, err = capsys.readouterr()
@@ -49,6 +53,23 @@ def test_notes_are_added_listed_changed_and_deleted(memory: Memory) -> None:
     assert document(memory)["notes"][0]["text"] == "Use polars 1.x"
     assert document(memory, "delete", str(note["id"])) == {"deleted": [note["id"]]}
     assert document(memory)["notes"] == []
+
+
+@pytest.mark.parametrize("storage_backend", ["postgres"], indirect=True)
+def test_in_a_database_both_folders_of_a_person_have_the_notes(
+    memory: Memory, tmp_path: Path, postgres_database: TasksDatabase
+) -> None:
+    note = document(memory, "add", "Use", "polars")
+    other = tmp_path / "other"
+    with pytest.MonkeyPatch.context() as context:
+        context.setattr(f"{__name__}.HOME", "other")
+        assert document(memory)["notes"][0]["text"] == "Use polars"
+        document(memory, "delete", str(note["id"]))
+        assert document(memory, "status")["notes"] == 0
+    assert document(memory)["notes"] == [] and "polars" not in (other / "memories" / "profile.md").read_text()
+    postgres_database.let_in(False)
+    code, out, err = memory("--json", "add", "Use", "DuckDB")
+    assert code == 0 and json.loads(out)["text"] == "Use DuckDB" and "A server sends what you change later" in err
 
 
 def test_what_was_learned_is_shown_changed_and_forgotten(memory: Memory, tmp_path: Path) -> None:

@@ -224,6 +224,23 @@ def test_tasks_go_from_a_postgresql_server_and_back(own_home: Home) -> None:
 
 
 @pytest.mark.parametrize("storage_backend", ["postgres"], indirect=True)
+def test_memory_goes_to_a_postgresql_server_and_back(own_home: Home) -> None:
+    files = ("--storage-backend", "files")
+    assert own_home.run(*files, "memory", "add", "Use", "polars").code == 0
+    assert "memory" not in own_home.run("migrate", "--from", "files", "--to", "sqlite").out
+    dry = own_home.run("migrate", "--from", "files", "--to", "postgres", "--dry-run", "--json").json()
+    assert dry["memory"] is None
+    assert own_home.run("migrate", "--from", "files", "--to", "postgres", "--json").json()["memory"] == {
+        "sent": 1,
+        "taken": 0,
+    }
+    shutil.rmtree(own_home.path / "memories")
+    ran = own_home.run("migrate", "--from", "postgres", "--to", "files")
+    assert "Of your memory 0 files were sent to the database, 1 taken from it." in ran.out
+    assert "Use polars" in own_home.run(*files, "memory").out
+
+
+@pytest.mark.parametrize("storage_backend", ["postgres"], indirect=True)
 def test_a_postgresql_server_is_made_ready_by_its_administrator(
     postgres_database: TasksDatabase, own_home: Home
 ) -> None:

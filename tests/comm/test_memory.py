@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +21,18 @@ from hdsp_agent.comm.services import Services
 from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.memory.memory_folder import HANDBOOK, SUMMARY
 from hdsp_agent.memory.pipeline import RoundReport
+from hdsp_agent.memory.sharing import SyncReport
 from hdsp_agent.messages import CodebaseSearchResult, TaskId
 from tests._helpers.jupyter_fetch import Fetch
+from tests._helpers.postgres import TasksDatabase
+from tests._helpers.timing import until
 from tests.comm._helpers.scripted_model_server import Body, Model, Part, Turn, call, model_of
 from tests.comm._helpers.scripted_pages import asked, conversation, question, said
 from tests.comm._helpers.stored_tasks import eventually
 from tests.comm.channel._helpers.channel_panel import Panel
 from tests.comm.conftest import Connect, messages
 from tests.memory._helpers.memory_home import handbook, summary
+from tests.memory._helpers.shared_home import SharedHome, shared_home
 
 ME = server_owner()
 API = ("hdsp-agent", "api", "memory")
@@ -137,6 +142,46 @@ async def test_what_one_conversation_taught_the_next_one_is_told(
         await services.history.delete(ME, [task])
         await eventually(lambda: "months" not in folder.text(HANDBOOK) + folder.text(SUMMARY))
         assert (await rest(jp_fetch))["memory"]["learned"] == []
+
+
+@pytest.mark.parametrize("storage_backend", ["postgres"], indirect=True)
+async def test_what_another_server_of_the_person_writes_is_shown_and_theirs_gets_what_is_written_here(
+    services: Services, jp_fetch: Fetch, tmp_path: Path, postgres_database: TasksDatabase
+) -> None:
+    with shared_home(tmp_path / "other", postgres_database, owner=ME) as other:
+        other.notes.add("from the other server", day="2026-11-30")
+        await asyncio.to_thread(other.shared.sync)
+        [note] = (await rest(jp_fetch))["memory"]["notes"]
+        assert note["text"] == "from the other server"
+        await rest(jp_fetch, "notes", note["id"], method="PATCH", text="changed here")
+
+        async def has(*texts: str) -> bool:
+            await asyncio.to_thread(other.shared.sync)
+            return other.texts() == [*texts]
+
+        await until(partial(has, "changed here"))
+        other.notes.delete(note["id"])
+        other.folder.write(SUMMARY, "## User Profile\n- Wants polars\n")
+        await asyncio.to_thread(other.shared.sync)
+        # It hears of that by itself.
+        profile = services.storage.home / "memories" / "profile.md"
+        await eventually(lambda: "changed here" not in profile.read_text())
+        [line] = (await rest(jp_fetch))["memory"]["learned"]
+        await rest(jp_fetch, "learned", line["id"], method="DELETE")
+        await until(partial(gone, other))
+    sharing = services.agent.memories.sharing
+    assert sharing is not None
+    sharing.on_joined(ME, SyncReport(twice=2, aside=["other_versions/x"]))
+    await eventually(lambda: len(services.notices.standing) == 2)
+    assert {notice.code: notice.params for notice in services.notices.standing} == {
+        "memory_changed_twice": {"count": 2},
+        "memory_set_aside": {"count": 1, "folder": "other_versions"},
+    }
+
+
+async def gone(other: SharedHome) -> bool:
+    await asyncio.to_thread(other.shared.sync)
+    return "polars" not in other.folder.text(SUMMARY)
 
 
 async def test_memory_files_that_cannot_be_read_are_told_of_once_and_left_out(

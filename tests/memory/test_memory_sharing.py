@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -13,21 +14,22 @@ import pytest
 from hdsp_agent.memory import Memories
 from hdsp_agent.memory.extracted_files import ExtractedFiles
 from hdsp_agent.memory.job_table import JobClaim, LeaseLost
-from hdsp_agent.memory.memory_folder import HANDBOOK, SUMMARY
+from hdsp_agent.memory.memory_folder import HANDBOOK
 from hdsp_agent.memory.memory_jobs import MemoryJobs
 from hdsp_agent.memory.publication import Publication
 from hdsp_agent.memory.sharing import MemorySharing, SyncReport, memory_sharing
 from hdsp_agent.persistence import StateDatabase
 
+from .._helpers.forked_python import forked_python
 from .._helpers.postgres import TasksDatabase
 from .._helpers.timing import until
-from ._helpers.shared_home import ME, SharedHome, extracted, shared_home, versions
+from ._helpers.shared_home import ME, SharedHome, extracted, publish, shared_home, versions
 
 psycopg = pytest.importorskip("psycopg")
 
 from hdsp_agent.persistence.postgres._history_listener import HistoryListener
 
-DAY = "2026-11-30"
+ROOT = Path(__file__).parents[2]
 
 
 class Server:
@@ -155,14 +157,6 @@ async def claimed(server: Server, *, is_news: bool = False) -> JobClaim:
     return whole
 
 
-def publish(server: Server, learned: str) -> None:
-    from datetime import UTC, datetime
-
-    publication = Publication(server.home.folder)
-    texts = {HANDBOOK: f"# Task Group: x\n\n- {learned}\n", SUMMARY: f"# Summary\n\n- {learned}\n"}
-    publication._put(publication.state(), texts, publication.edits(), {}, datetime.now(tz=UTC))
-
-
 @pytest.fixture
 def apart(tmp_path: Path, postgres_database: TasksDatabase) -> Iterator[tuple[Server, Server]]:
     """Servers that bring nothing in line by themselves."""
@@ -173,42 +167,36 @@ def apart(tmp_path: Path, postgres_database: TasksDatabase) -> Iterator[tuple[Se
         yield Server(here), Server(there)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Processes are killed otherwise there")
 async def test_what_is_published_is_there_for_all_or_for_nobody(
     apart: tuple[Server, Server], postgres_database: TasksDatabase
 ) -> None:
     """Killed in the midst of it, its job is taken over; what it wrote by then is no person's edit."""
     here, there = apart
-
-    class Killed(BaseException):
-        pass
-
-    first = await claimed(here, is_news=True)
-    written = here.home.folder.write
-
-    def write(name: str, text: str) -> None:
-        written(name, text)
-        if name == HANDBOOK:
-            raise Killed
-
-    folder = Publication(here.home.folder)._folder
-    folder.write = write  # type: ignore[method-assign]  # this one folder is of a process that dies
-    with pytest.raises(Killed):
-        await here.jobs.write_if_leased(first, lambda: publish(here, "written here"))
-    del folder.write
+    assert await here.jobs.release(await claimed(here, is_news=True))
+    home = str(here.home.folder.root.parent)
+    process = await asyncio.create_subprocess_exec(
+        forked_python(), "-m", "tests.memory._helpers.killed_publisher", home, postgres_database.url(), "written here",
+        cwd=ROOT, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert await process.stdout.readline() == b"written\n"
+    process.kill()
+    await process.wait()
     assert "written here" in here.home.folder.text(HANDBOOK) and versions(postgres_database, HANDBOOK) == []
+    assert await there.jobs.claim_consolidation(ME, is_asked_for=True) == "running"
     with postgres_database.connect() as admin:
         admin.execute("UPDATE memory_jobs SET lease_until = lease_until - 3600")
     second = await claimed(there)
-    await there.jobs.write_if_leased(second, lambda: publish(there, "written there"))
+    await there.jobs.write_if_leased(second, partial(publish, there.home.folder, "written there"))
     assert await there.jobs.succeed(second)
-    assert (
-        here.sharing.bring_up_to_date(ME) and there.sharing.bring_up_to_date(ME) and here.sharing.bring_up_to_date(ME)
-    )
+    for server in (here, there, here):
+        assert await asyncio.to_thread(server.sharing.bring_up_to_date, ME)
     for server in apart:
         assert server.home.folder.text(HANDBOOK) == "# Task Group: x\n\n- written there\n"
         assert all(edits.is_empty for edits in Publication(server.home.folder).edits().values())
     with pytest.raises(LeaseLost):
-        await here.jobs.write_if_leased(first, lambda: publish(here, "too late"))
+        await here.jobs.write_if_leased(second, partial(publish, here.home.folder, "too late"))
     assert "too late" not in here.home.folder.text(HANDBOOK)
 
 
@@ -217,7 +205,7 @@ async def test_a_publication_begins_from_what_the_person_wrote_elsewhere_meanwhi
 ) -> None:
     here, there = apart
     claim = await claimed(here, is_news=True)
-    await here.jobs.write_if_leased(claim, lambda: publish(here, "old"))
+    await here.jobs.write_if_leased(claim, partial(publish, here.home.folder, "old"))
     there.sharing.bring_up_to_date(ME)
     handbook = there.home.folder.root / HANDBOOK
     handbook.write_text(handbook.read_text() + "- my own line\n")
@@ -252,7 +240,7 @@ async def test_all_that_was_learned_is_forgotten_on_both_and_in_every_version(
     here, there = apart
     claim = await claimed(here, is_news=True)
     for learned in ("a secret", "the secret"):
-        await here.jobs.write_if_leased(claim, partial(publish, here, learned))
+        await here.jobs.write_if_leased(claim, partial(publish, here.home.folder, learned))
     assert there.sharing.bring_up_to_date(ME)
     await there.jobs.forget_all(ME, lambda: forget_everything(there.home.folder))
     assert here.sharing.bring_up_to_date(ME)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,7 @@ from hdsp_agent.memory.sharing.shared_names import ASIDE_FOLDER, RECORD
 from hdsp_agent.memory.usage_counts import UsageCounts
 
 from .._helpers.postgres import TasksDatabase
-from ._helpers.shared_home import ME, SharedHome, extracted, shared_home, versions
+from ._helpers.shared_home import ME, SharedHome, extracted, publish, shared_home, versions
 
 psycopg = pytest.importorskip("psycopg")
 
@@ -204,6 +204,26 @@ def test_links_and_files_that_are_too_large_stay_here(here: SharedHome, there: S
     assert sorted(here.texts()) == sorted(there.texts()) == ["from there", "mine alone"]
 
 
+def test_a_folder_that_cannot_be_looked_into_is_not_a_deleted_one(
+    here: SharedHome, there: SharedHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here.extracted.put(extracted(1))
+    in_line(here, there)
+    scandir = os.scandir
+
+    def refused(path: str) -> object:
+        if str(path).endswith("extracted"):
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    with monkeypatch.context() as context:
+        context.setattr(os, "scandir", refused)
+        with pytest.raises(StorageUnavailable):
+            here.shared.sync()
+    in_line(here, there)
+    assert len(list(there.extracted.all())) == 1
+
+
 def test_nobody_gets_what_is_anothers(here: SharedHome, tmp_path: Path, postgres_database: TasksDatabase) -> None:
     here.notes.add("a secret", day=DAY)
     in_line(here)
@@ -218,7 +238,7 @@ def test_nobody_gets_what_is_anothers(here: SharedHome, tmp_path: Path, postgres
             assert {role for (role,) in connection.execute(f"SELECT role FROM {table}")} == {"bob"}, table
         assert connection.execute("DELETE FROM memory_files WHERE role = 'ada'").rowcount == 0
         for refused in (
-            "INSERT INTO memory_files (role, owner, path, version, change, server) VALUES ('ada', 'me', 'x', 1, 1, 's')",
+            "INSERT INTO memory_files (role, owner, path, version, server) VALUES ('ada', 'me', 'x', 1, 's')",
             "UPDATE memory_files SET content = NULL",
             "UPDATE memory_people SET role = 'ada'",
             "TRUNCATE memory_files",
@@ -243,7 +263,7 @@ def test_files_of_a_database_never_lead_out_of_the_folder(here: SharedHome, post
             "x.lock",
         ):
             connection.execute(
-                "INSERT INTO memory_files (owner, path, version, change, content, server) VALUES (?, ?, 1, 2, 'x', 's')",
+                "INSERT INTO memory_files (owner, path, version, content, server) VALUES (?, ?, 2, 'x', 's')",
                 (ME, path),
             )
     before = content(here)
@@ -345,7 +365,7 @@ def test_another_database_and_one_that_was_restored_get_what_the_folder_has(
     here.notes.add("first", day=DAY)
     in_line(here, there)
     with postgres_database.connect() as admin:
-        before = admin.execute("SELECT path, version, change, content, server FROM memory_files").fetchall()
+        before = admin.execute("SELECT path, version, content, server FROM memory_files").fetchall()
     here.notes.add("second", day=DAY)
     in_line(here, there)
     with postgres_database.connect() as admin:
@@ -353,8 +373,8 @@ def test_another_database_and_one_that_was_restored_get_what_the_folder_has(
         admin.execute("UPDATE memory_people SET change = 1")
         for row in before:
             admin.execute(
-                "INSERT INTO memory_files (role, owner, path, version, change, content, server) "
-                "VALUES ('ada', 'me', ?, ?, ?, ?, ?)",
+                "INSERT INTO memory_files (role, owner, path, version, content, server) "
+                "VALUES ('ada', 'me', ?, ?, ?, ?)",
                 row,
             )
     in_line(there, here)
@@ -364,6 +384,28 @@ def test_another_database_and_one_that_was_restored_get_what_the_folder_has(
             admin.execute(f"DELETE FROM {table}")
     in_line(here, there)
     assert here.texts() == there.texts() == ["first", "second"]
+
+
+def test_a_server_that_was_away_for_months_has_what_was_deleted_deleted(
+    here: SharedHome, there: SharedHome, postgres_database: TasksDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here.notes.add("a secret", day=DAY)
+    here.extracted.put(extracted(1))
+    in_line(here, there)
+    (here.folder.root / "profile.md").unlink()
+    here.shared.sync()
+    with postgres_database.connect() as admin:
+        admin.execute("UPDATE memory_files SET written_at = now() - interval '91 days'")
+    here.extracted.put(extracted(2))
+    here.shared.sync()
+    assert versions(postgres_database, "profile.md") == [], "that it was deleted is forgotten, too"
+    now = time.time()
+    monkeypatch.setattr(shared_folder.time, "time", lambda: now + 92 * 24 * 3600)
+    in_line(there, here)
+    assert content(here) == content(there) and "profile.md" not in content(there)
+    there.notes.add("a new one", day=DAY)
+    in_line(there, here)
+    assert here.texts() == ["a new one"]
 
 
 def test_versions_are_bounded_and_say_which_server_wrote_them(
@@ -377,7 +419,7 @@ def test_versions_are_bounded_and_say_which_server_wrote_them(
         found = admin.execute(
             "SELECT version, server FROM memory_files WHERE path = 'profile.md' ORDER BY version"
         ).fetchall()
-    assert [version for version, _ in found] == list(range(5, 15))
+    assert len(found) == 10 and found[-1][0] == 14
     assert len({server for _, server in found}) == 2
 
 
@@ -386,18 +428,11 @@ def test_what_two_servers_published_is_what_the_first_did_with_the_edits_of_both
 ) -> None:
     """The second one was cut off while it published, and its job was taken over."""
 
-    def publish(home: SharedHome, learned: str) -> None:
-        texts = {HANDBOOK: f"# Task Group: x\n\n- {learned}\n", SUMMARY: f"# Summary\n\n- {learned}\n"}
-        publication = Publication(home.folder)
-        state = publication.state()
-        edits = publication.edits()
-        publication._put(state, texts, edits, {}, datetime.now(tz=UTC))
-
-    publish(here, "old")
+    publish(here.folder, "old")
     in_line(here, there)
-    publish(there, "written there")
+    publish(there.folder, "written there")
     in_line(there)
-    publish(here, "written here")
+    publish(here.folder, "written here")
     (here.folder.root / HANDBOOK).write_text(here.folder.text(HANDBOOK) + "- my own line\n")
     in_line(here, there)
     assert content(here) == content(there)

@@ -24,7 +24,7 @@ _LOOK_SECONDS: Final = 30.0
 _AGAIN_SECONDS: Final = 1.0
 _LONGEST_PAUSE_SECONDS: Final = 15.0
 _READING_SECONDS: Final = 2.0
-_PATIENCE_SECONDS: Final = 10.0
+_PATIENCE_SECONDS: Final = 5.0
 _FRESH_SECONDS: Final = 5.0
 """So long what was brought in line counts as such while nobody tells of changes."""
 
@@ -124,18 +124,13 @@ class MemorySharing:
     def _sync(self, owner: str, ticket: int) -> bool:
         try:
             report = self._folder(owner).sync()
-        except HdspAgentError as error:
+        except Exception as error:
             with self._changes:
                 was_away, self._is_away = self._is_away, True
                 self._changes.notify_all()
             if not was_away:
-                logger.warning("Memory is not shared with other servers for now: %s", error)
-            return False
-        except Exception:
-            logger.exception("Memory could not be shared with other servers")
-            with self._changes:
-                self._is_away = True
-                self._changes.notify_all()
+                unexpected = None if isinstance(error, HdspAgentError) else error
+                logger.warning("Memory is not shared with other servers for now: %s", error, exc_info=unexpected)
             return False
         with self._changes:
             self._is_away = False

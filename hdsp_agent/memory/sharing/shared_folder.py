@@ -132,7 +132,7 @@ class SharedFolder:
         if state is None:
             return False
         record.place = state.place
-        news = self._news(connection, record)
+        news = self._news(connection, record, state.change)
         record.behind = []
         steps = list(self._steps(connection, record, news))
         is_behind = bool(steps) and not self._put_all(steps, record, report)
@@ -144,12 +144,12 @@ class SharedFolder:
             save_record(self._root, record)
         return is_behind
 
-    def _news(self, connection: SqlConnection, record: SyncRecord) -> list[SharedFile]:
+    def _news(self, connection: SqlConnection, record: SyncRecord, change: int) -> list[SharedFile]:
         """The versions that the folder does not have."""
         is_old = time.time() - record.looked_at > _LOOK_AT_ALL_AFTER
         files = self._database.files_since(connection, self._owner, 0 if is_old else record.change)
         if is_old:
-            files += _vanished(record, files)
+            files += _vanished(record, files, change)
         if behind := set(record.behind) - {file.path for file in files}:
             files += self._database.files(connection, self._owner, sorted(behind))
         return [file for file in files if _is_news(record, file)]
@@ -285,7 +285,7 @@ class SharedFolder:
         if unknown:
             record.behind += unknown
             return False
-        versions = [SharedFile(name, newest.get(name, 0) + 1, content) for name, content in changed.items()]
+        versions = [SharedFile(name, state.change + 1, content) for name, content in changed.items()]
         commons = {file.path: CommonFile.of(file.path, file.version, file.content) for file in versions}
         record.place, record.change = state.place, state.change
         record.pushing = PushedFiles(change=state.change + 1, files=commons)
@@ -336,11 +336,11 @@ def _is_news(record: SyncRecord, file: SharedFile) -> bool:
     return is_shared_name(file.path) and _version(record, file.path) < file.version
 
 
-def _vanished(record: SyncRecord, files: Sequence[SharedFile]) -> list[SharedFile]:
+def _vanished(record: SyncRecord, files: Sequence[SharedFile], change: int) -> list[SharedFile]:
     """Those that were deleted so long ago that the database has forgotten it."""
     there = {file.path for file in files}
     return [
-        SharedFile(name, known.version + 1, None)
+        SharedFile(name, change, None)
         for name, known in record.files.items()
         if name not in there and known.hash is not None
     ]

@@ -47,7 +47,7 @@ def is_shared_name(name: str) -> bool:
 
 
 def shared_names(root: Path) -> SharedNames:
-    """What there is to share, and what would be too much."""
+    """What there is to share, and what would be too much. Raises OSError."""
     found, total = SharedNames(), 0
     for name, path in _files(root):
         identity = None if path.is_symlink() else identity_of(path)
@@ -79,7 +79,11 @@ def lock_of(name: str) -> str | None:
 
 
 def _files(root: Path) -> Iterator[tuple[str, Path]]:
-    for place, folders, names in os.walk(root):
+    def fail(error: OSError) -> None:
+        # What cannot be looked into must not count as deleted.
+        raise error
+
+    for place, folders, names in os.walk(root, onerror=fail):
         inside = Path(place).relative_to(root).as_posix()
         before = "" if inside == "." else f"{inside}/"
         folders[:] = sorted(

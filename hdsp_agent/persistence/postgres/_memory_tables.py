@@ -4,8 +4,8 @@
 ``memory_jobs`` is that of ``state.db`` (``memory/job_table.py``). Who looks how many jobs of a person run, or adds versions
 of their files, holds their row of ``memory_people`` meanwhile.
 
-``memory_files`` has the versions of files, the newest last; one without content says that the file was deleted. Versions are
-added and deleted, never changed. ``change`` counts a person's transactions, so it says what is new since another one.
+``memory_files`` has the versions of files; one without content says that the file was deleted. Versions are added and deleted,
+never changed. Their numbers are those of a person's changes (``change``), so they say what is new since another one.
 ``memory_servers`` says which of its transactions each server wrote last, for whoever was killed before they could note it.
 """
 
@@ -35,7 +35,6 @@ CREATE TABLE memory_files (
     owner text NOT NULL,
     path text NOT NULL CHECK (length(path) <= 1000),
     version bigint NOT NULL,
-    change bigint NOT NULL,
     content bytea CHECK (octet_length(content) <= 2000000),
     server text NOT NULL CHECK (length(server) <= 100),
     written_at timestamptz NOT NULL DEFAULT now(),
@@ -90,8 +89,8 @@ MEMORY_TABLES: Final[tuple[str, ...]] = (
     "CREATE INDEX memory_jobs_by_owner ON memory_jobs (role, owner, kind, status)",
     f"GRANT SELECT, INSERT ({_JOB_COLUMNS}), UPDATE ({_JOB_COLUMNS}), DELETE ON memory_jobs TO PUBLIC",
     _FILES,
-    "CREATE INDEX memory_files_by_change ON memory_files (role, owner, change)",
-    "GRANT SELECT, INSERT (owner, path, version, change, content, server), DELETE ON memory_files TO PUBLIC",
+    "CREATE INDEX memory_files_by_version ON memory_files (role, owner, version)",
+    "GRANT SELECT, INSERT (owner, path, version, content, server), DELETE ON memory_files TO PUBLIC",
     _SERVERS,
     "GRANT SELECT, INSERT (owner, server, change), UPDATE (change, written_at), DELETE ON memory_servers TO PUBLIC",
     _TELL,

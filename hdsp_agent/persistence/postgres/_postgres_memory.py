@@ -21,7 +21,7 @@ _HOLD: Final = "SELECT 1 FROM memory_people WHERE role = current_user AND owner 
 _STATE: Final = "SELECT place, change FROM memory_people WHERE role = current_user AND owner = ?"
 _SINCE: Final = (
     "SELECT DISTINCT ON (path) path, version, content FROM memory_files "
-    "WHERE role = current_user AND owner = ? AND change > ? ORDER BY path, version DESC"
+    "WHERE role = current_user AND owner = ? AND version > ? ORDER BY path, version DESC"
 )
 _THESE: Final = (
     "SELECT DISTINCT ON (path) path, version, content FROM memory_files "
@@ -29,8 +29,12 @@ _THESE: Final = (
 )
 _PUSHED: Final = "SELECT change FROM memory_servers WHERE role = current_user AND owner = ? AND server = ?"
 _NEXT: Final = "UPDATE memory_people SET change = change + 1 WHERE role = current_user AND owner = ? RETURNING change"
-_ADD: Final = "INSERT INTO memory_files (owner, path, version, change, content, server) VALUES (?, ?, ?, ?, ?, ?)"
+_ADD: Final = "INSERT INTO memory_files (owner, path, version, content, server) VALUES (?, ?, ?, ?, ?)"
 _DELETE_OLDER: Final = "DELETE FROM memory_files WHERE role = current_user AND owner = ? AND path = ? AND version < ?"
+_OLDEST: Final = (
+    "SELECT version FROM memory_files WHERE role = current_user AND owner = ? AND path = ? "
+    "ORDER BY version DESC LIMIT 1 OFFSET ?"
+)
 _NOTE: Final = (
     "INSERT INTO memory_servers (owner, server, change) VALUES (?, ?, ?) "
     "ON CONFLICT (role, owner, server) DO UPDATE SET change = excluded.change, written_at = now()"
@@ -100,17 +104,17 @@ class PostgresMemory:
 
     def add_versions(
         self, connection: SqlConnection, owner: str, server: str, files: Iterable[tuple[SharedFile, bool]], /
-    ) -> int:
-        """Add versions as one change, which is returned; the person is held. Of those with True older ones are deleted."""
+    ) -> None:
+        """Add versions as the next change; the person is held. Of those with True older ones are deleted."""
         change = int(connection.execute(_NEXT, (owner,)).fetchone()[0])
         for file, is_alone in files:
-            connection.execute(_ADD, (owner, file.path, file.version, change, file.content, server))
-            oldest = file.version if is_alone else file.version - _MOST_VERSIONS + 1
-            connection.execute(_DELETE_OLDER, (owner, file.path, oldest))
+            connection.execute(_ADD, (owner, file.path, change, file.content, server))
+            oldest = connection.execute(_OLDEST, (owner, file.path, 0 if is_alone else _MOST_VERSIONS - 1)).fetchone()
+            if oldest is not None:
+                connection.execute(_DELETE_OLDER, (owner, file.path, oldest[0]))
         connection.execute(_NOTE, (owner, server, change))
         for old in _FORGET_OLD:
             connection.execute(old, (owner,))
-        return change
 
     def write_now(self, work: Work[T], /) -> T:
         """Do the work in one transaction, in this thread, which waits."""

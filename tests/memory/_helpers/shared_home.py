@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hdsp_agent.memory import MemoryFolder, NoteFile, NoteFiles
 from hdsp_agent.memory.extracted_files import Extracted, ExtractedFiles
+from hdsp_agent.memory.memory_folder import HANDBOOK, SUMMARY
+from hdsp_agent.memory.publication import Publication
 from hdsp_agent.memory.sharing import SharedFolder
 from hdsp_agent.messages import TaskId
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from hdsp_agent.persistence.postgres._postgres_database import PostgresDatabase
     from hdsp_agent.persistence.postgres._postgres_memory import PostgresMemory
 
-__all__ = ["ME", "SharedHome", "extracted", "shared_home", "versions"]
+__all__ = ["ME", "SharedHome", "extracted", "publish", "shared_home", "versions"]
 
 ME = "me"
 
@@ -48,7 +51,7 @@ class SharedHome:
 
 
 @contextmanager
-def shared_home(place: Path, tasks: TasksDatabase, role: str = "ada") -> Iterator[SharedHome]:
+def shared_home(place: Path, tasks: TasksDatabase, role: str = "ada", *, owner: str = ME) -> Iterator[SharedHome]:
     """The memory of a person on one server."""
     from hdsp_agent.persistence.postgres._postgres_database import PostgresDatabase
     from hdsp_agent.persistence.postgres._postgres_memory import PostgresMemory
@@ -57,7 +60,7 @@ def shared_home(place: Path, tasks: TasksDatabase, role: str = "ada") -> Iterato
     memory = PostgresMemory(database)
     folder = MemoryFolder(place / "memories")
     try:
-        yield SharedHome(folder, SharedFolder(folder.root, ME, memory), database, memory)
+        yield SharedHome(folder, SharedFolder(folder.root, owner, memory), database, memory)
     finally:
         database.close()
 
@@ -67,6 +70,13 @@ def versions(tasks: TasksDatabase, path: str) -> list[str | None]:
     with tasks.connect() as admin:
         found = admin.execute("SELECT content FROM memory_files WHERE path = ? ORDER BY version", (path,))
         return [None if content is None else bytes(content).decode() for (content,) in found]
+
+
+def publish(folder: MemoryFolder, learned: str) -> None:
+    """Put a handbook and a summary in force that say this, as a consolidation does."""
+    publication = Publication(folder)
+    texts = {HANDBOOK: f"# Task Group: x\n\n- {learned}\n", SUMMARY: f"# Summary\n\n- {learned}\n"}
+    publication._put(publication.state(), texts, publication.edits(), {}, datetime.now(tz=UTC))
 
 
 def extracted(number: int, *, taught: str = "Ages are in months.", **fields: object) -> Extracted:
