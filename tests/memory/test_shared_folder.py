@@ -193,10 +193,15 @@ def test_links_and_files_that_are_too_large_stay_here(here: SharedHome, there: S
     elsewhere = tmp_path / "dotfiles.md"
     elsewhere.write_text("- mine alone\n")
     here.folder.make()
-    os.symlink(elsewhere, here.folder.root / "profile.md")
-    assert here.shared.sync().left_out == {"profile.md"}
+    there.folder.write("more.md", "more\n")
+    for name in ("profile.md", "more.md"):
+        os.symlink(elsewhere, here.folder.root / name)
+    assert here.shared.sync().left_out == {"profile.md", "more.md"}
     in_line(there, here)
     assert elsewhere.read_text() == "- mine alone\n" and "large.md" not in content(here)
+    (here.folder.root / "more.md").unlink()
+    in_line(here)
+    assert content(here)["more.md"] == "more\n"
     # A link that is replaced by a file is joined like any other.
     (here.folder.root / "profile.md").unlink()
     (here.folder.root / "profile.md").write_text("- mine alone\n")
