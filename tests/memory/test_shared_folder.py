@@ -405,7 +405,7 @@ def test_a_server_that_was_away_for_months_has_what_was_deleted_deleted(
     here.shared.sync()
     assert versions(postgres_database, "profile.md") == [], "that it was deleted is forgotten, too"
     now = time.time()
-    monkeypatch.setattr(shared_folder.time, "time", lambda: now + 92 * 24 * 3600)
+    monkeypatch.setattr(time, "time", lambda: now + 92 * 24 * 3600)
     in_line(there, here)
     assert content(here) == content(there) and "profile.md" not in content(there)
     there.notes.add("a new one", day=DAY)

@@ -20,7 +20,7 @@ from hdsp_agent.persistence.postgres._postgres_memory import PostgresMemory
 from .shared_home import ME, publish
 
 
-async def main(home: Path, url: str, text: str) -> None:
+async def main(home: Path, url: str, learned: str) -> None:
     memory = PostgresMemory(PostgresDatabase(url))
     memories = Memories(home, ME, lambda folder: None)
     folder = memories.folder(ME)
@@ -29,14 +29,14 @@ async def main(home: Path, url: str, text: str) -> None:
     assert isinstance(claim, JobClaim), claim
     write = folder.write
 
-    def written(name: str, content: str) -> None:
-        write(name, content)
+    def written(name: str, text: str) -> None:
+        write(name, text)
         if name == HANDBOOK:
             print("written", flush=True)
             sys.stdin.readline()
 
     folder.write = written  # type: ignore[method-assign]  # this process is killed in it
-    await jobs.write_if_leased(claim, lambda: publish(folder, text))
+    await jobs.write_if_leased(claim, lambda: publish(folder, learned))
 
 
 if __name__ == "__main__":
