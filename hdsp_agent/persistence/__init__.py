@@ -57,7 +57,7 @@ from .files._file_store import FileStore
 from .files._state_keeper import StateChange
 from .files._task_folders import checked_id
 from .files._task_locks import LockWatch, TaskLock, read_lock
-from .history._history_dialect import bounded, storable
+from .history._history_dialect import HistoryDatabase, bounded, storable
 from .history._history_schema import full_text_search
 from .history._index import HistoryChange, HistoryIndex
 from .history._places import HistoryPlaces
@@ -130,6 +130,7 @@ __all__ = [
     "FileStore",
     "Fork",
     "HistoryChange",
+    "HistoryDatabase",
     "HistoryHit",
     "HistoryIndex",
     "HistoryPage",

@@ -14,6 +14,7 @@ from ._records import (
     RecallKind,
     RecallQuery,
     RecallSource,
+    SourceOvertaken,
 )
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "RecallKind",
     "RecallQuery",
     "RecallSource",
+    "SourceOvertaken",
     "bundled_embedder",
     "split_text",
 ]

@@ -1,19 +1,17 @@
-"""KeywordMatches passages as they are shown, and which of them bring others up to date."""
+"""Found passages as they are shown, and which of them bring others up to date."""
 
 from __future__ import annotations
 
 import functools
-import json
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from ..persistence import Snippet, SnippetPart, cut_snippet, fold, full_text_search, tidy
-from ._candidates import Phrase
-from ._concepts import CHANGED, QUESTION, passage_concepts
+from ..persistence import Snippet, SnippetPart, SqlConnection, cut_snippet, fold, tidy
+from ._concepts import CHANGED, QUESTION
+from ._dialect import Phrase, RecallDialect, listed
 from ._ranking import RankedPassage, Statement, compared_with_each_other, updates_first
 from ._records import Passage, RecallHit, RecallSource
-from ._words import COMMON_WORDS, EVERY_PASSAGE, QueryWords, indexed_words
+from ._words import COMMON_WORDS, EVERY_PASSAGE, QueryWords
 
 __all__ = ["arrange", "read_hits"]
 
@@ -26,14 +24,15 @@ _ENDINGS: Final = ("ing", "ed", "es", "s", "e")
 
 
 def arrange(
-    connection: sqlite3.Connection,
+    connection: SqlConnection,
+    dialect: RecallDialect,
     ranked: Sequence[RankedPassage],
     rarity: Mapping[Phrase, float],
     *,
     newest_first: bool,
 ) -> list[RankedPassage]:
     """The same passages with what says the same as another at the end, and what is up to date before what is not."""
-    said = _read_words(connection, [one.candidate.row for one in ranked[:_LOOKED_AT]])
+    said = dialect.read_words(connection, [one.candidate.row for one in ranked[:_LOOKED_AT]])
     statements = {row: _statement(words, concepts) for row, (words, concepts) in said.items()}
     weights = {_root(word): weight for phrase, weight in rarity.items() for word in phrase}
     order = compared_with_each_other(ranked, statements, weights)
@@ -62,29 +61,12 @@ def _statement(words: str, concepts: str) -> Statement:
     return Statement(about, changes=CHANGED in concepts, asks=QUESTION in concepts)
 
 
-def _read_words(connection: sqlite3.Connection, rows: Sequence[int]) -> dict[int, tuple[str, str]]:
-    """The indexed words of passages and their concepts; made anew where there is no index."""
-    if not full_text_search():
-        texts = _read_texts(connection, rows)
-        return {
-            row: (" ".join(indexed_words(text)), " ".join(passage_concepts(text))) for row, (_, text) in texts.items()
-        }
-    found = connection.execute(
-        """
-        SELECT words.rowid, words.words, words.concepts FROM json_each(?) AS wanted
-        CROSS JOIN recall_words AS words ON words.rowid = wanted.value
-        """,
-        (json.dumps(list(rows)),),
-    )
-    return {row: (words, concepts) for row, words, concepts in found}
-
-
 def read_hits(
-    connection: sqlite3.Connection, ranked: Sequence[RankedPassage], words: QueryWords
+    connection: SqlConnection, dialect: RecallDialect, ranked: Sequence[RankedPassage], words: QueryWords
 ) -> tuple[RecallHit, ...]:
     """What is known of these passages."""
-    texts = _read_texts(connection, (one.candidate.row for one in ranked))
-    sources = _read_sources(connection, {one.candidate.source for one in ranked})
+    texts = _read_texts(connection, dialect, (one.candidate.row for one in ranked))
+    sources = _read_sources(connection, dialect, {one.candidate.source for one in ranked})
     hits = []
     for one in ranked:
         place, text = texts[one.candidate.row]
@@ -93,21 +75,21 @@ def read_hits(
     return tuple(hits)
 
 
-def _read_texts(connection: sqlite3.Connection, rows: Iterable[int]) -> dict[int, tuple[str, str]]:
+def _read_texts(connection: SqlConnection, dialect: RecallDialect, rows: Iterable[int]) -> dict[int, tuple[str, str]]:
     found = connection.execute(
-        "SELECT row, place, text FROM recall_texts WHERE row IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(rows)),),
+        f"SELECT row, place, text FROM recall_texts WHERE row IN (SELECT value FROM {dialect.numbers} AS wanted)",  # noqa: S608 - our own names
+        (listed(rows),),
     )
     return {row: (place, text) for row, place, text in found}
 
 
-def _read_sources(connection: sqlite3.Connection, rows: Iterable[int]) -> dict[int, RecallSource]:
+def _read_sources(connection: SqlConnection, dialect: RecallDialect, rows: Iterable[int]) -> dict[int, RecallSource]:
     found = connection.execute(
-        """
+        f"""
         SELECT row, owner, kind, id, title, workspace, stays_here FROM recall_sources
-        WHERE row IN (SELECT value FROM json_each(?))
-        """,
-        (json.dumps(list(rows)),),
+        WHERE row IN (SELECT value FROM {dialect.numbers} AS wanted)
+        """,  # noqa: S608 - as above
+        (listed(rows),),
     )
     return {
         row: RecallSource(owner, kind, id, title, workspace, bool(stays_here))

@@ -1,18 +1,18 @@
-"""One search over conversations, memories and notebooks, kept in ``state.db``. It is a copy: whoever feeds it can do so again."""
+"""One search over conversations, memories and notebooks. What it keeps is a copy: whoever feeds it can do so again."""
 
 from __future__ import annotations
 
 import asyncio
 import functools
 import logging
-import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ..errors import Unavailable
-from ..persistence import StateDatabase, storable
-from ._candidates import filter_of, find_period, find_words, first_passages, load_candidates
+from ..persistence import HistoryDatabase, SqlConnection, StateDatabase, storable
+from ._candidates import find_period, first_passages, load_candidates
+from ._dialect import PreparedPassage, RecallDialect, filter_of
 from ._embedders import Embedder
 from ._hits import arrange, read_hits
 from ._periods import named_period
@@ -27,7 +27,16 @@ from ._records import (
     RecallSource,
 )
 from ._schema import RECALL_SCHEMA
-from ._store import PreparedPassage, compare_versions, is_current, prepare_passages, put_source, remove_sources
+from ._sqlite_recall import SqliteRecall
+from ._store import (
+    compare_versions,
+    find_revision,
+    find_stale,
+    is_current,
+    prepare_passages,
+    put_source,
+    remove_sources,
+)
 from ._vectors import VectorIndex, count_unembedded, passages_without_vector, put_vectors
 from ._words import QueryWords, query_words
 
@@ -45,15 +54,22 @@ _PAUSE_SECONDS: Final = 60.0
 
 
 class RecallIndex:
-    """Passages put in by others, found by words and, with an ``embedder``, by meaning. Make it before the database starts."""
+    """Passages put in by others, found by words and, with an ``embedder``, by meaning. Make it before the database starts.
 
-    def __init__(self, database: StateDatabase, embedder: Embedder | None = None) -> None:
+    It is in ``state.db``, or in another database that has the tables of the ``dialect``.
+    """
+
+    def __init__(
+        self, database: HistoryDatabase, embedder: Embedder | None = None, *, dialect: RecallDialect | None = None
+    ) -> None:
         self._database = database
-        self._vectors = VectorIndex(embedder) if embedder is not None else None
+        self._dialect = dialect or SqliteRecall()
+        self._vectors = VectorIndex(embedder, self._dialect) if embedder is not None else None
         self._access = EmbedderAccess()
         self._failure: Unavailable | None = None
         self._failed_at = 0.0
-        database.add(RECALL_SCHEMA)
+        if isinstance(database, StateDatabase):
+            database.add(RECALL_SCHEMA)
 
     @property
     def generation(self) -> int:
@@ -73,24 +89,53 @@ class RecallIndex:
             # Another key, say. What was read stays.
             self._vectors.embedder = embedder
         else:
-            self._vectors = VectorIndex(embedder) if embedder is not None else None
+            self._vectors = VectorIndex(embedder, self._dialect) if embedder is not None else None
 
     async def put(self, source: RecallSource, passages: Iterable[Passage], version: str) -> bool:
         """Have exactly these passages of a source, in their order; False if this version is there already."""
-        if await self._database.read(lambda connection: is_current(connection, source, version)):
+        if await self._database.read(lambda connection: is_current(connection, self._dialect, source, version)):
             return False
         prepared: list[PreparedPassage] = await asyncio.to_thread(lambda: prepare_passages(passages))
-        await self._database.write(lambda connection: put_source(connection, source, prepared, version))
+
+        def put_in(connection: SqlConnection) -> None:
+            known = find_revision(connection, self._dialect, source.kind, source.owner, source.id)
+            put_source(connection, self._dialect, source, prepared, version, known)
+
+        await self._database.write(put_in)
         return True
+
+    async def replace(
+        self, source: RecallSource, passages: Iterable[Passage], version: str, *, known: int | None
+    ) -> None:
+        """Have exactly these passages, whatever version is there, unless somebody put the source in after ``known``.
+
+        ``known`` is the source's ``revision`` from before the passages were read. Raises SourceOvertaken.
+        """
+        prepared: list[PreparedPassage] = await asyncio.to_thread(lambda: prepare_passages(passages))
+        await self._database.write(
+            lambda connection: put_source(connection, self._dialect, source, prepared, version, known)
+        )
+
+    async def revision(self, kind: RecallKind, owner: str, id: str) -> int | None:
+        """A number that differs each time the source is put in; None if it is not there."""
+        return await self._database.read(lambda connection: find_revision(connection, self._dialect, kind, owner, id))
 
     async def remove(self, kind: RecallKind, ids: Iterable[str], *, owner: str | None = None) -> int:
         """Forget these sources, of one owner or of whoever has them; how many there were. They are never found again."""
         wanted = list(ids)
-        return await self._database.write(lambda connection: remove_sources(connection, kind, wanted, owner))
+        return await self._database.write(
+            lambda connection: remove_sources(connection, self._dialect, kind, wanted, owner)
+        )
 
     async def outdated(self, kind: RecallKind, versions: Mapping[str, str], *, owner: str) -> OutdatedSources:
         """What must be put again or removed, given all of an owner's sources of a kind and the versions they have now."""
-        return await self._database.read(lambda connection: compare_versions(connection, kind, versions, owner))
+        return await self._database.read(
+            lambda connection: compare_versions(connection, self._dialect, kind, versions, owner)
+        )
+
+    async def stale(self, kind: RecallKind, versions: Mapping[str, str]) -> frozenset[str]:
+        """Which of these sources must be put again, given the versions they have now. Others may be there, too."""
+        return await self._database.read(lambda connection: find_stale(connection, self._dialect, kind, versions))
 
     async def search(self, query: RecallQuery) -> tuple[RecallHit, ...]:
         """The passages that answer best. Any text is a question; one that says nothing finds nothing."""
@@ -116,7 +161,13 @@ class RecallIndex:
             return 0
         embedder, generation = vectors.embedder, self._database.generation
         waiting = await self._database.read(
-            functools.partial(passages_without_vector, model=embedder.name, limit=budget, access=self._access)
+            functools.partial(
+                passages_without_vector,
+                dialect=self._dialect,
+                model=embedder.name,
+                limit=budget,
+                access=self._access,
+            )
         )
         done = 0
         for at in range(0, len(waiting), _EMBEDDED_AT_ONCE):
@@ -138,7 +189,7 @@ class RecallIndex:
         if self._vectors is None:
             return 0
         name, access = self._vectors.embedder.name, self._access
-        return await self._database.read(lambda connection: count_unembedded(connection, name, access))
+        return await self._database.read(lambda connection: count_unembedded(connection, self._dialect, name, access))
 
     async def try_embedder(self) -> None:
         """Have the embedder make one vector, even if it failed just now. Raises Unavailable."""
@@ -146,11 +197,11 @@ class RecallIndex:
             await self._embed(self._vectors, ["test"])
 
     def _put_vectors(
-        self, connection: sqlite3.Connection, *, generation: int, model: str, rows: Sequence[int], vectors: Vectors
+        self, connection: SqlConnection, *, generation: int, model: str, rows: Sequence[int], vectors: Vectors
     ) -> None:
         # In a file that took the place of the one that was read, the same numbers are other passages.
         if self._database.generation == generation:
-            put_vectors(connection, model, rows, vectors)
+            put_vectors(connection, self._dialect, model, rows, vectors)
 
     async def _question(self, vectors: VectorIndex, text: str) -> Vectors | None:
         """The question's vector; None with an embedder that fails: words alone find most."""
@@ -179,7 +230,7 @@ class RecallIndex:
 
     def _search(
         self,
-        connection: sqlite3.Connection,
+        connection: SqlConnection,
         *,
         query: RecallQuery,
         words: QueryWords,
@@ -187,22 +238,23 @@ class RecallIndex:
         question: Vectors | None,
         period: tuple[int, int] | None,
     ) -> tuple[RecallHit, ...]:
-        chosen = filter_of(query)
+        dialect = self._dialect
+        chosen = filter_of(query, dialect)
         if period is not None and words.says_nothing:
-            found = find_period(connection, period, chosen)
+            found = find_period(connection, dialect, period, chosen)
         else:
-            found = find_words(connection, words, chosen)
+            found = dialect.find_words(connection, words, chosen)
         meaning: dict[int, float] = {}
         if question is not None and vectors is not None:
             generation = self._database.generation
             meaning = vectors.nearest(
                 connection, question, query.owner, chosen, by_words=found.passages, generation=generation
             )
-        matching = {*found.passages, *meaning, *first_passages(connection, found.titles)}
+        matching = {*found.passages, *meaning, *first_passages(connection, dialect, found.titles)}
         beside = {row for match in matching for row in neighbours(match)}
-        candidates = load_candidates(connection, matching | beside, chosen)
+        candidates = load_candidates(connection, dialect, matching | beside, chosen)
         signals = RankingSignals(found.passages, meaning, found.titles, period)
         ranked = rank_passages(candidates, signals)
         # Who names a time asks for what was so then.
-        ranked = arrange(connection, ranked, found.rarity, newest_first=period is None)
-        return read_hits(connection, ranked[: max(1, min(query.limit, _MOST_HITS))], words)
+        ranked = arrange(connection, dialect, ranked, found.rarity, newest_first=period is None)
+        return read_hits(connection, dialect, ranked[: max(1, min(query.limit, _MOST_HITS))], words)

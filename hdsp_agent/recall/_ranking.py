@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from ._candidates import PassageCandidate
 from ._concepts import TELLING_CONCEPTS
+from ._dialect import PassageCandidate
 
 __all__ = [
     "RankedPassage",

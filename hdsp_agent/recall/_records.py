@@ -16,6 +16,7 @@ __all__ = [
     "RecallKind",
     "RecallQuery",
     "RecallSource",
+    "SourceOvertaken",
 ]
 
 RecallKind = Literal["conversation", "memory", "notebook"]
@@ -93,3 +94,7 @@ class EmbedderAccess:
     def allows(self, query: RecallQuery) -> bool:
         """Whether it may read the question."""
         return self.owner in (None, query.owner) and not (self.is_elsewhere and query.stays_here)
+
+
+class SourceOvertaken(Exception):
+    """Somebody put a source in, or removed it, while it was read to be put in. Nothing was changed."""

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
-from ..persistence import bounded, full_text_search, storable
+from ..persistence import SqlConnection, storable
 from ._concepts import passage_concepts
-from ._records import OutdatedSources, Passage, RecallKind, RecallSource
+from ._dialect import PreparedPassage, RecallDialect, listed
+from ._records import OutdatedSources, Passage, RecallKind, RecallSource, SourceOvertaken
 from ._words import EVERY_PASSAGE, indexed_words
 
-__all__ = ["PreparedPassage", "compare_versions", "is_current", "prepare_passages", "put_source", "remove_sources"]
-
-PreparedPassage = tuple[Passage, str, str]
-"""A passage, its indexed words and the concepts it is about."""
+__all__ = [
+    "compare_versions",
+    "find_revision",
+    "find_stale",
+    "is_current",
+    "prepare_passages",
+    "put_source",
+    "remove_sources",
+]
 
 
 def prepare_passages(passages: Iterable[Passage]) -> list[PreparedPassage]:
@@ -26,110 +30,93 @@ def prepare_passages(passages: Iterable[Passage]) -> list[PreparedPassage]:
     ]
 
 
-def is_current(connection: sqlite3.Connection, source: RecallSource, version: str) -> bool:
+def is_current(connection: SqlConnection, dialect: RecallDialect, source: RecallSource, version: str) -> bool:
     """Whether this version of the source, under this title, is what the index has."""
+    condition, values = _of_source(dialect, source.kind, source.owner, source.id)
     known = connection.execute(
-        "SELECT version, title, workspace FROM recall_sources WHERE owner = ? AND kind = ? AND id = ?", _key(source)
+        f"SELECT version, title, workspace FROM recall_sources WHERE {condition}",  # noqa: S608 - the module's own words; what came from outside is bound
+        values,
     ).fetchone()
     wanted = (storable(version), storable(source.title), _optional(source.workspace))
     return known is not None and tuple(known) == wanted
 
 
+def find_revision(
+    connection: SqlConnection, dialect: RecallDialect, kind: RecallKind, owner: str, id: str
+) -> int | None:
+    """The number under which a source was put in last. No number is given twice."""
+    condition, values = _of_source(dialect, kind, owner, id)
+    known = connection.execute(f"SELECT row FROM recall_sources WHERE {condition}", values).fetchone()  # noqa: S608 - as above
+    return int(known[0]) if known is not None else None
+
+
 def put_source(
-    connection: sqlite3.Connection, source: RecallSource, prepared: Sequence[PreparedPassage], version: str
+    connection: SqlConnection,
+    dialect: RecallDialect,
+    source: RecallSource,
+    prepared: Sequence[PreparedPassage],
+    version: str,
+    replaces: int | None,
 ) -> None:
-    """Have exactly these passages of the source."""
-    known = connection.execute(
-        "SELECT row FROM recall_sources WHERE owner = ? AND kind = ? AND id = ?", _key(source)
-    ).fetchone()
-    vectors: dict[str, list[tuple[int, bytes]]] = {}
-    if known is not None:
-        vectors = _vectors_by_text(connection, known[0])
-        _remove_rows(connection, [known[0]])
-    row = connection.execute(
-        "INSERT INTO recall_sources (owner, kind, id, version, title, workspace, stays_here) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (*_key(source), storable(version), storable(source.title), _optional(source.workspace), source.stays_here),
-    ).lastrowid
-    indexed = full_text_search()
-    if indexed:
-        title = " ".join(indexed_words(source.title))
-        connection.execute("INSERT INTO recall_titles (rowid, words, concepts) VALUES (?, ?, '')", (row, title))
-    for passage, words, concepts in prepared:
-        number = connection.execute(
-            "INSERT INTO recall_passages (source, ts, author) VALUES (?, ?, ?)",
-            (row, bounded(passage.ts), passage.author),
-        ).lastrowid
-        connection.execute(
-            "INSERT INTO recall_texts VALUES (?, ?, ?)", (number, storable(passage.place), storable(passage.text))
-        )
-        if indexed:
-            connection.execute(
-                "INSERT INTO recall_words (rowid, words, concepts) VALUES (?, ?, ?)", (number, words, concepts)
-            )
-        # A conversation that goes on is put again with what it had, and making vectors costs most.
-        connection.executemany(
-            "INSERT INTO recall_vectors (row, model, vector) VALUES (?, ?, ?)",
-            [(number, model, vector) for model, vector in vectors.get(storable(passage.text), ())],
-        )
+    """Have exactly these passages of the source, in place of those put in under this number. Raises SourceOvertaken."""
+    known = find_revision(connection, dialect, source.kind, source.owner, source.id)
+    if known != replaces:
+        raise SourceOvertaken
+    dialect.put_source(connection, source, prepared, version, known)
 
 
-def remove_sources(connection: sqlite3.Connection, kind: RecallKind, ids: Iterable[str], owner: str | None) -> int:
+def remove_sources(
+    connection: SqlConnection, dialect: RecallDialect, kind: RecallKind, ids: Iterable[str], owner: str | None
+) -> int:
     """Forget these sources, of one owner or of whoever has them; how many there were."""
     whose, values = ("", ()) if owner is None else ("AND owner = ?", (storable(owner),))
-    rows = [
-        row
-        for (row,) in connection.execute(
-            f"SELECT row FROM recall_sources WHERE kind = ? {whose} AND id IN (SELECT value FROM json_each(?))",  # noqa: S608 - this function's own words; what came from outside is bound
-            (kind, *values, json.dumps([storable(one) for one in ids])),
-        )
-    ]
-    _remove_rows(connection, rows)
+    kept, kept_values = dialect.kept(kind)
+    found = connection.execute(
+        f"""
+        SELECT row FROM recall_sources
+        WHERE kind = ? AND {kept} {whose} AND id IN (SELECT value FROM {dialect.texts} AS ids)
+        """,  # noqa: S608 - as above
+        (kind, *kept_values, *values, listed(storable(one) for one in ids)),
+    )
+    rows = [row for (row,) in found]
+    if rows:
+        dialect.remove_sources(connection, rows)
     return len(rows)
 
 
 def compare_versions(
-    connection: sqlite3.Connection, kind: RecallKind, versions: Mapping[str, str], owner: str
+    connection: SqlConnection, dialect: RecallDialect, kind: RecallKind, versions: Mapping[str, str], owner: str
 ) -> OutdatedSources:
     """What of an owner's sources of a kind must be put again or removed, given the versions they have now."""
-    known = dict(
-        connection.execute(
-            "SELECT id, version FROM recall_sources WHERE kind = ? AND owner = ?", (kind, storable(owner))
-        )
+    kept, values = dialect.kept(kind)
+    found = connection.execute(
+        f"SELECT id, version FROM recall_sources WHERE kind = ? AND {kept} AND owner = ?",  # noqa: S608 - as above
+        (kind, *values, storable(owner)),
     )
+    known = {id: version for id, version in found}
     stale = frozenset(one for one, version in versions.items() if known.get(storable(one)) != storable(version))
     return OutdatedSources(stale, frozenset(known) - {storable(one) for one in versions})
 
 
-def _remove_rows(connection: sqlite3.Connection, sources: Sequence[int]) -> None:
-    for source in sources:
-        of_passages = "(SELECT row FROM recall_passages WHERE source = ?)"
-        tables = ["recall_texts", "recall_vectors"]
-        if full_text_search():
-            connection.execute(f"DELETE FROM recall_words WHERE rowid IN {of_passages}", (source,))  # noqa: S608 - as above
-            connection.execute("DELETE FROM recall_titles WHERE rowid = ?", (source,))
-        for table in tables:
-            connection.execute(f"DELETE FROM {table} WHERE row IN {of_passages}", (source,))  # noqa: S608 - as above
-        connection.execute("DELETE FROM recall_passages WHERE source = ?", (source,))
-        connection.execute("DELETE FROM recall_sources WHERE row = ?", (source,))
-
-
-def _vectors_by_text(connection: sqlite3.Connection, source: int) -> dict[str, list[tuple[int, bytes]]]:
+def find_stale(
+    connection: SqlConnection, dialect: RecallDialect, kind: RecallKind, versions: Mapping[str, str]
+) -> frozenset[str]:
+    """Which of these sources the index does not have in this version, whoever has them."""
+    kept, values = dialect.kept(kind)
     found = connection.execute(
-        """
-        SELECT texts.text, known.model, known.vector FROM recall_passages AS p
-        CROSS JOIN recall_texts AS texts ON texts.row = p.row CROSS JOIN recall_vectors AS known ON known.row = p.row
-        WHERE p.source = ?
-        """,
-        (source,),
+        f"""
+        SELECT id, version FROM recall_sources
+        WHERE kind = ? AND {kept} AND id IN (SELECT value FROM {dialect.texts} AS ids)
+        """,  # noqa: S608 - as above
+        (kind, *values, listed(storable(one) for one in versions)),
     )
-    vectors: dict[str, dict[int, bytes]] = {}
-    for text, model, vector in found:
-        vectors.setdefault(text, {})[model] = vector
-    return {text: list(by_model.items()) for text, by_model in vectors.items()}
+    known = {(id, version) for id, version in found}
+    return frozenset(one for one, version in versions.items() if (storable(one), storable(version)) not in known)
 
 
-def _key(source: RecallSource) -> tuple[str, str, str]:
-    return storable(source.owner), source.kind, storable(source.id)
+def _of_source(dialect: RecallDialect, kind: RecallKind, owner: str, id: str) -> tuple[str, tuple[str, ...]]:
+    kept, values = dialect.kept(kind)
+    return f"owner = ? AND kind = ? AND id = ? AND {kept}", (storable(owner), kind, storable(id), *values)
 
 
 def _optional(text: str | None) -> str | None:

@@ -1,20 +1,19 @@
-"""Vectors of passages in ``state.db``, and the passages whose vectors are nearest to a question's.
+"""Vectors of passages, and the passages whose vectors are nearest to a question's.
 
 In memory is a shorter form of each vector, enough to choose some hundreds; those are compared with the whole vectors.
 """
 
 from __future__ import annotations
 
-import json
-import sqlite3
+import itertools
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING, Final
 
-from ..persistence import storable
-from ._candidates import SourceFilter
+from ..persistence import SqlConnection, storable
+from ._dialect import KeptVector, RecallDialect, SourceFilter, listed
 from ._embedders import Embedder
 from ._records import EmbedderAccess
 
@@ -46,26 +45,26 @@ _UNSEEN: Final = """
 
 
 def passages_without_vector(
-    connection: sqlite3.Connection, model: str, limit: int, access: EmbedderAccess
+    connection: SqlConnection, dialect: RecallDialect, model: str, limit: int, access: EmbedderAccess
 ) -> list[tuple[int, str]]:
     """Some passages that this model may see and has not seen, the newest first, with their texts."""
     may_see = _may_see(access)
     return connection.execute(
         f"""
-        SELECT p.row, texts.text FROM recall_passages AS p CROSS JOIN recall_sources AS s ON s.row = p.source
-        CROSS JOIN recall_texts AS texts ON texts.row = p.row
+        SELECT p.row, texts.text FROM recall_passages AS p {dialect.joined} recall_sources AS s ON s.row = p.source
+        {dialect.joined} recall_texts AS texts ON texts.row = p.row
         WHERE {may_see.sql} AND {_UNSEEN} ORDER BY p.row DESC LIMIT ?
         """,  # noqa: S608 - made of this module's own words; what came from outside is bound
         (*may_see.values, storable(model), limit),
     ).fetchall()
 
 
-def count_unembedded(connection: sqlite3.Connection, model: str, access: EmbedderAccess) -> int:
+def count_unembedded(connection: SqlConnection, dialect: RecallDialect, model: str, access: EmbedderAccess) -> int:
     """How many passages this model may see and has not seen."""
     may_see = _may_see(access)
     counted = connection.execute(
         f"""
-        SELECT count(*) FROM recall_sources AS s CROSS JOIN recall_passages AS p ON p.source = s.row
+        SELECT count(*) FROM recall_sources AS s {dialect.joined} recall_passages AS p ON p.source = s.row
         WHERE {may_see.sql} AND {_UNSEEN}
         """,  # noqa: S608 - as above
         (*may_see.values, storable(model)),
@@ -74,27 +73,21 @@ def count_unembedded(connection: sqlite3.Connection, model: str, access: Embedde
 
 
 def _may_see(access: EmbedderAccess) -> SourceFilter:
-    where = "s.stays_here = 0" if access.is_elsewhere else "1"
+    where = "s.stays_here = 0" if access.is_elsewhere else "1 = 1"
     if access.owner is None:
         return SourceFilter(where, ())
     return SourceFilter(f"{where} AND s.owner = ?", (storable(access.owner),))
 
 
-def put_vectors(connection: sqlite3.Connection, model: str, rows: Sequence[int], vectors: Floats) -> None:
+def put_vectors(
+    connection: SqlConnection, dialect: RecallDialect, model: str, rows: Sequence[int], vectors: Floats
+) -> None:
     """Keep vectors of passages that are still there; those of models that nobody used for a week go."""
     now = int(time.time() * 1000)
-    connection.execute(
-        "INSERT INTO recall_models (name, used) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET used = excluded.used",
-        (storable(model), now),
-    )
+    dialect.use_model(connection, storable(model), now)
     number = _model_number(connection, model)
-    connection.executemany(
-        """
-        INSERT OR IGNORE INTO recall_vectors (row, model, vector)
-        SELECT row, ?, ? FROM recall_passages WHERE row = ?
-        """,
-        [(number, vector.tobytes(), row) for row, vector in zip(rows, vectors, strict=True)],
-    )
+    assert number is not None
+    dialect.put_vectors(connection, number, zip(rows, vectors, strict=True))
     unused = connection.execute(
         "SELECT number FROM recall_models WHERE used < ?", (now - _UNUSED_MODEL_DAYS * _DAY_MS,)
     ).fetchall()
@@ -104,7 +97,7 @@ def put_vectors(connection: sqlite3.Connection, model: str, rows: Sequence[int],
         connection.execute("DELETE FROM recall_models WHERE number = ?", model_number)
 
 
-def _model_number(connection: sqlite3.Connection, model: str) -> int | None:
+def _model_number(connection: SqlConnection, model: str) -> int | None:
     known = connection.execute("SELECT number FROM recall_models WHERE name = ?", (storable(model),)).fetchone()
     return int(known[0]) if known else None
 
@@ -112,15 +105,16 @@ def _model_number(connection: sqlite3.Connection, model: str) -> int | None:
 class VectorIndex:
     """The vectors of the owners who asked last, read when somebody asks and kept up to date from then on. For any thread."""
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, dialect: RecallDialect) -> None:
         self.embedder = embedder
+        self._dialect = dialect
         self._lock = threading.Lock()
         self._owners: OrderedDict[str, _OwnerVectors] = OrderedDict()
         self._generation = 0
 
     def nearest(
         self,
-        connection: sqlite3.Connection,
+        connection: SqlConnection,
         question: Floats,
         owner: str,
         chosen: SourceFilter,
@@ -132,48 +126,60 @@ class VectorIndex:
 
         ``by_words`` have a word of the question; others must be nearer.
         """
+        model = _model_number(connection, self.embedder.name)
+        if model is None:
+            return {}
+        best = self._dialect.nearest(connection, question, model, chosen, _MOST_KEPT)
+        if best is None:
+            best = self._compared(connection, question, owner, chosen, model, generation)
+        lowest = max(self.embedder.floor, best[-1][1] if len(best) == _MOST_KEPT else -1.0)
+        alike = {row: cosine for row, cosine in best if cosine > lowest}
+        wordless = self.embedder.wordless_floor
+        return {row: cosine - lowest for row, cosine in alike.items() if cosine > wordless or row in by_words}
+
+    def _compared(
+        self,
+        connection: SqlConnection,
+        question: Floats,
+        owner: str,
+        chosen: SourceFilter,
+        model: int,
+        generation: int,
+    ) -> list[tuple[int, float]]:
+        """The nearest with their cosines, found in memory and compared as they are kept."""
+        import numpy as np
+
         with self._lock:
             if generation != self._generation:
                 self._owners.clear()
                 self._generation = generation
-            vectors = self._owners.setdefault(owner, _OwnerVectors())
+            vectors = self._owners.setdefault(owner, _OwnerVectors(self._dialect))
             self._owners.move_to_end(owner)
             while len(self._owners) > _MOST_OWNERS:
                 self._owners.popitem(last=False)
-            model = _model_number(connection, self.embedder.name)
-            if model is None:
-                return {}
             vectors.update(connection, owner, model, len(question))
-            rows = vectors.likely(question, _allowed(connection, chosen))
-        return self._compared(connection, question, model, rows, by_words)
-
-    def _compared(
-        self,
-        connection: sqlite3.Connection,
-        question: Floats,
-        model: int,
-        rows: Sequence[int],
-        by_words: Container[int],
-    ) -> dict[int, float]:
-        import numpy as np
-
+            rows = vectors.likely(question, _allowed(connection, self._dialect, chosen))
         found = connection.execute(
-            """
-            SELECT known.row, known.vector FROM json_each(?) AS wanted
-            CROSS JOIN recall_vectors AS known ON known.row = wanted.value AND known.model = ?
-            WHERE length(known.vector) = ?
-            """,
-            (json.dumps(list(rows)), model, question.nbytes),
+            f"""
+            SELECT known.row, {self._dialect.vector} FROM {self._dialect.numbers} AS wanted
+            {self._dialect.joined} recall_vectors AS known ON known.row = wanted.value AND known.model = ?
+            WHERE {self._dialect.dimensions} = ?
+            """,  # noqa: S608 - as above
+            (listed(rows), model, len(question)),
         ).fetchall()
         if not found:
-            return {}
-        whole = np.frombuffer(b"".join(vector for _, vector in found), np.float32).reshape(len(found), -1)
-        cosines = _products(whole, question)
-        best = np.argsort(-cosines)[:_MOST_KEPT]
-        lowest = max(self.embedder.floor, float(cosines[best[-1]]) if len(best) == _MOST_KEPT else -1.0)
-        alike = {found[at][0]: float(cosines[at]) for at in best if cosines[at] > lowest}
-        wordless = self.embedder.wordless_floor
-        return {row: cosine - lowest for row, cosine in alike.items() if cosine > wordless or row in by_words}
+            return []
+        cosines = _products(_whole(self._dialect, found), question)
+        return [(found[at][0], float(cosines[at])) for at in np.argsort(-cosines)[:_MOST_KEPT]]
+
+
+def _whole(dialect: RecallDialect, vectors: Sequence[KeptVector]) -> Floats:
+    """Some vectors as rows."""
+    import numpy as np
+
+    return np.frombuffer(b"".join(dialect.vector_bytes(vector) for _, vector in vectors), np.float32).reshape(
+        len(vectors), -1
+    )
 
 
 def _products(rows: Floats, question: Floats) -> Floats:
@@ -186,12 +192,12 @@ def _products(rows: Floats, question: Floats) -> Floats:
     return np.asarray(np.einsum("ij,j->i", rows, question), np.float32)
 
 
-def _allowed(connection: sqlite3.Connection, chosen: SourceFilter) -> set[int] | None:
+def _allowed(connection: SqlConnection, dialect: RecallDialect, chosen: SourceFilter) -> set[int] | None:
     """The passages that a narrow question may see; None if it asks for all of the owner's."""
-    if len(chosen.values) == 1:
+    if not chosen.is_narrow:
         return None
     rows = connection.execute(
-        f"SELECT p.row FROM recall_sources AS s CROSS JOIN recall_passages AS p ON p.source = s.row WHERE {chosen.sql}",  # noqa: S608 - made of the module's own words; what came from outside is bound
+        f"SELECT p.row FROM recall_sources AS s {dialect.joined} recall_passages AS p ON p.source = s.row WHERE {chosen.sql}",  # noqa: S608 - made of the module's own words; what came from outside is bound
         chosen.values,
     )
     return {row for (row,) in rows}
@@ -200,7 +206,8 @@ def _allowed(connection: sqlite3.Connection, chosen: SourceFilter) -> set[int] |
 class _OwnerVectors:
     """One owner's vectors, shortened once there are many."""
 
-    def __init__(self) -> None:
+    def __init__(self, dialect: RecallDialect) -> None:
+        self._dialect = dialect
         self._seen = 0
         self._kind = (0, 0)
         self._read_at_first = 0
@@ -208,7 +215,7 @@ class _OwnerVectors:
         self._short: Floats | None = None
         self._axes: Floats | None = None
 
-    def update(self, connection: sqlite3.Connection, owner: str, model: int, dimensions: int) -> None:
+    def update(self, connection: SqlConnection, owner: str, model: int, dimensions: int) -> None:
         """Read what was added. What was deleted stays for a while; it is never found again, for its passage is gone."""
         import numpy as np
 
@@ -219,17 +226,19 @@ class _OwnerVectors:
         if newest <= self._seen:
             return
         added = connection.execute(
-            """
-            SELECT known.row, known.vector FROM recall_vectors AS known
-            CROSS JOIN recall_passages AS p ON p.row = known.row CROSS JOIN recall_sources AS s ON s.row = p.source
-            WHERE known.number > ? AND known.model = ? AND length(known.vector) = ? AND s.owner = ? ORDER BY known.number
-            """,
-            (self._seen, model, 4 * dimensions, storable(owner)),
+            f"""
+            SELECT known.row, {self._dialect.vector} FROM recall_vectors AS known
+            {self._dialect.joined} recall_passages AS p ON p.row = known.row
+            {self._dialect.joined} recall_sources AS s ON s.row = p.source
+            WHERE known.number > ? AND known.model = ? AND {self._dialect.dimensions} = ? AND s.owner = ?
+            ORDER BY known.number
+            """,  # noqa: S608 - as above
+            (self._seen, model, dimensions, storable(owner)),
         )
-        while batch := added.fetchmany(_READ_AT_ONCE):
+        rest = iter(added)
+        while batch := list(itertools.islice(rest, _READ_AT_ONCE)):
             rows = np.fromiter((row for row, _ in batch), np.int64, len(batch))
-            whole = np.frombuffer(b"".join(vector for _, vector in batch), np.float32).reshape(len(batch), -1)
-            self._append(rows, whole)
+            self._append(rows, _whole(self._dialect, batch))
         if self._seen == 0 and self._rows is not None:
             self._read_at_first = len(self._rows)
         self._seen = newest

@@ -21,7 +21,7 @@ def search_kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     """With the index of words, and with a SQLite that has none."""
     kind: str = request.param
     if kind == "without full text":
-        for module in ("_schema", "_store", "_candidates", "_hits"):
+        for module in ("_schema", "_sqlite_recall"):
             monkeypatch.setattr(f"hdsp_agent.recall.{module}.full_text_search", lambda: False)
     else:
         assert full_text_search()
@@ -195,7 +195,7 @@ async def test_a_home_used_with_and_without_full_text_search_is_filled_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as without:
-        for module in ("_schema", "_store", "_candidates", "_hits"):
+        for module in ("_schema", "_sqlite_recall"):
             without.setattr(f"hdsp_agent.recall.{module}.full_text_search", lambda: False)
         async with recall(tmp_path) as index:
             await index.put(conversation("t"), said("written without an index"), "1")

@@ -59,7 +59,7 @@ class PastSearch:
         """
         has_changed = await self.feed.refresh(owner)
         await self.embedder.apply()
-        if has_changed:
+        if has_changed or self.feed.is_behind:
             self._hurry(await self.embedder.status())
         if not self.feed.is_memory_on:
             kinds = (_KINDS if kinds is None else kinds) - {"memory"}
@@ -97,8 +97,9 @@ class PastSearch:
         return status
 
     def _hurry(self, status: MeaningStatus) -> None:
-        """Have what is unread read soon, where nothing is under way."""
-        if not status.unread or status.failure is not None or self.feed.is_catching_up:
+        """Have what is missing put in and read soon, where nothing is under way."""
+        has_unread = status.unread > 0 and status.failure is None
+        if not (has_unread or self.feed.is_behind) or self.feed.is_catching_up:
             return
         now = time.monotonic()
         if now - self._hurried_at >= _PAUSE_SECONDS:

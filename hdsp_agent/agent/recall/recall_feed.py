@@ -16,7 +16,7 @@ from ...errors import HdspAgentError, StorageUnavailable, Unavailable, UnknownTa
 from ...memory import Memories, MemoryFolder
 from ...messages import HistoryItem, TaskId
 from ...persistence import HistoryIndex, HistoryQuery, TaskStore
-from ...recall import Passage, RecallIndex, RecallSource, split_text
+from ...recall import Passage, RecallIndex, RecallSource, SourceOvertaken, split_text
 from ...tools import PathPolicy
 from .chosen_embedder import ChosenEmbedder
 from .conversation_passages import read_conversation_passages
@@ -32,6 +32,9 @@ Identities = dict[str, Identity | None]
 _PAGE: Final = 500
 _MEMORY_KINDS: Final = ("summary", "handbook", "rollout_summary", "skill")
 _EMBEDDED_AT_ONCE: Final = 64
+_MOST_BEFORE_SEARCH: Final = 20
+"""Conversations put in while somebody waits for what they search."""
+_MOST_ATTEMPTS: Final = 5
 _FORMAT: Final = "2"
 """Rises when sources are put in otherwise than before: then all of them are put in again."""
 
@@ -65,6 +68,9 @@ class RecallFeed:
         self._is_memory_on = is_memory_on
         self._stayed_here = stayed_here
         self._touched: dict[str, None] = {}
+        self._followed_to: int | None = None
+        self._following = asyncio.Lock()
+        self._is_behind = False
         self._memory_files: dict[str, tuple[int, Identities]] = {}
         self._catching_up = 0
 
@@ -96,18 +102,44 @@ class RecallFeed:
         entry = await (await self._index()).get(source.id)
         return entry is not None and entry.owner == source.owner
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether other servers said more than a search waits for: ``catch_up`` is to be called soon."""
+        return self._is_behind
+
     async def refresh(self, owner: str) -> bool:
-        """Put in what changed since the last time: for who searches now; whether that was anything. Raises HdspAgentError."""
+        """Put in what changed since the last time, on any server: for who searches now; whether that was anything.
+
+        Raises HdspAgentError.
+        """
         has_changed = bool(self._touched)
-        index, store = await self._index(), await self._store()
         for task_id in list(self._touched):
             self._touched.pop(task_id, None)
-            entry = await index.get(task_id)
-            if entry is not None:
-                # What was taken back leaves the time of the last word as it was.
-                await self._recall.remove("conversation", [task_id])
-                await self._put(store, entry.owner, entry.item)
+            await self._put(task_id)
+        has_changed |= await self._follow(owner)
         return await self._put_memories(owner) or has_changed
+
+    async def _follow(self, owner: str) -> bool:
+        """Put in what the history has learned since the last time; whether that was anything."""
+        async with self._following:
+            index = await self._index()
+            mark, change = await index.changes_after(self._followed_to)
+            if mark == self._followed_to:
+                return False
+            if change.everything:
+                # The newest first. Older ones are the background's.
+                page = await index.search(HistoryQuery(owner=owner, limit=_PAGE))
+                versions = {hit.item.id: self._version(hit.item) for hit in page.hits}
+                self._is_behind |= page.next is not None
+            else:
+                await self._recall.remove("conversation", change.removed)
+                versions = {item.id: self._version(item) for item in change.changed}
+            stale = await self._recall.stale("conversation", versions)
+            newest = [task_id for task_id in versions if task_id in stale]
+            put = [await self._put(task_id) for task_id in newest[:_MOST_BEFORE_SEARCH]]
+            self._is_behind |= len(newest) > _MOST_BEFORE_SEARCH or not all(put)
+            self._followed_to = mark
+            return bool(newest)
 
     async def catch_up(self, owner: str) -> int:
         """Put in whatever is not there, and take out what is gone; how many sources that were. Raises HdspAgentError."""
@@ -144,7 +176,8 @@ class RecallFeed:
             await asyncio.sleep(time.monotonic() - began)
 
     async def _catch_up_conversations(self, owner: str) -> int:
-        index, store = await self._index(), await self._store()
+        index = await self._index()
+        self._is_behind = False
         items: dict[str, HistoryItem] = {}
         query = HistoryQuery(owner=owner, limit=_PAGE)
         while True:
@@ -158,26 +191,44 @@ class RecallFeed:
         )
         await self._recall.remove("conversation", outdated.gone, owner=owner)
         for task_id in sorted(outdated.stale, key=lambda task_id: -items[task_id].ts):
-            await self._put(store, owner, items[task_id])
+            await self._put(task_id)
             # Others have their turn with the database.
             await asyncio.sleep(0)
         return len(outdated.stale) + len(outdated.gone)
 
-    async def _put(self, store: TaskStore, owner: str, item: HistoryItem) -> None:
+    async def _put(self, task_id: str) -> bool:
+        """Put a conversation in as it is now, again from the start if another server did so meanwhile; whether it is there."""
+        index, store = await self._index(), await self._store()
+        for _ in range(_MOST_ATTEMPTS):
+            entry = await index.get(task_id)
+            if entry is None:
+                return True
+            item, owner = entry.item, entry.owner
+            known = await self._recall.revision("conversation", owner, task_id)
+            found = await self._read(store, item)
+            if found is None:
+                return False
+            passages, used_local_model = found
+            stays_here = self._stayed_here(item.api_config_name, used_local_model)
+            title = (item.title or item.task)[:200]
+            source = RecallSource(owner, "conversation", task_id, title, item.workspace, stays_here)
+            with suppress(SourceOvertaken):
+                await self._recall.replace(source, passages, self._version(item), known=known)
+                return True
+        return False
+
+    async def _read(self, store: TaskStore, item: HistoryItem) -> tuple[list[Passage], bool] | None:
+        """What was said, and whether a model on this machine heard it; None if that cannot be read."""
         try:
             reader = await store.view(TaskId(item.id))
             passages = await read_conversation_passages(reader)
             # After what was said: a model on this machine is noted before it hears anything.
-            used_local_model = bool((await reader.read_state()).used_local_model)
+            return passages, bool((await reader.read_state()).used_local_model)
         except UnknownTask:
-            return
+            return None
         except HdspAgentError as error:
             logger.debug("Conversation %s cannot be searched: %s", item.id, error)
-            return
-        title = (item.title or item.task)[:200]
-        stays_here = self._stayed_here(item.api_config_name, used_local_model)
-        source = RecallSource(owner, "conversation", item.id, title, item.workspace, stays_here)
-        await self._recall.put(source, passages, self._version(item))
+            return None
 
     def _version(self, item: HistoryItem) -> str:
         # Where a profile leads may change without a word in the conversation.

@@ -189,6 +189,12 @@ class HistoryIndex:
         """What a task cost together with its subtasks at any depth."""
         return await self._database.read(lambda connection: count_costs(connection, self._dialect, task_id))
 
+    async def changes_after(self, mark: int | None) -> tuple[int, HistoryChange]:
+        """What anybody changed since this mark, and the next mark; without one, everything."""
+        if mark is None:
+            return await self._database.read(_newest_change), HistoryChange(everything=True)
+        return await self._database.read(lambda connection: _changes_since(connection, mark))
+
     async def is_complete(self) -> bool:
         """Whether the index has been built from the folders since its file was made."""
         return await self._database.read(is_filled)
@@ -363,9 +369,9 @@ def _newest_change(connection: SqlConnection) -> int:
     return fact(connection, "changes")
 
 
-def _changes_since(connection: SqlConnection, seen: int, writer: int) -> tuple[int, HistoryChange]:
+def _changes_since(connection: SqlConnection, seen: int, but_writer: int = 0) -> tuple[int, HistoryChange]:
     newest = fact(connection, "changes")
-    bounds = (seen, writer, _MOST_REPORTED + 1)
+    bounds = (seen, but_writer, _MOST_REPORTED + 1)
     changed = connection.execute(
         "SELECT item FROM history_tasks JOIN history_items USING (row) WHERE change > ? AND writer <> ? LIMIT ?", bounds
     ).fetchall()

@@ -153,7 +153,7 @@ async def test_what_was_deleted_is_gone_at_once_whoever_deleted_it(tmp_path: Pat
         await at.store.delete(task_id)
         await at.index.forget([task_id])
         assert await at.found("xylophone") == []
-        assert await at.search.feed.catch_up(ME) == 1
+        assert (await at.search._recall.outdated("conversation", {}, owner=ME)).gone == frozenset()
 
 
 async def test_notes_what_was_learned_and_notebooks_are_found_too(tmp_path: Path) -> None:
