@@ -15,6 +15,7 @@ from ..errors import Unavailable
 from ..memory import MEMORY_SCHEMA, Memories
 from ..memory.memory_jobs import StateJobDatabase
 from ..messages import TaskId
+from ..recall import open_recall
 from .task_feed import TaskFeed
 from .task_storage import TaskStorage
 
@@ -52,7 +53,7 @@ class RunningAgent:
         self._feed = feed
         self._stopping = False
         self.past: Final = past_search(
-            storage.database,
+            open_recall(storage.unopened_index, storage.database),
             config=config,
             person=storage.person,
             workspace=workspace,

@@ -134,6 +134,11 @@ class TaskStorage:
         """The store for whoever is not asked for anything before ``store`` has answered."""
         return self._store
 
+    @property
+    def unopened_index(self) -> HistoryIndex:
+        """The index for whoever is not asked for anything before ``index`` has answered."""
+        return self._index
+
     async def index(self) -> HistoryIndex:
         """The index, once it is open. Raises why it is not."""
         await self._opened()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ._embedders import BundledEmbedder, Embedder, EndpointEmbedder, bundled_embedder
 from ._index import RecallIndex
+from ._open_recall import open_recall
 from ._passages import split_text
 from ._records import (
     EmbedderAccess,
@@ -32,5 +33,6 @@ __all__ = [
     "RecallSource",
     "SourceOvertaken",
     "bundled_embedder",
+    "open_recall",
     "split_text",
 ]

@@ -15,11 +15,15 @@ from hdsp_agent.recall import OutdatedSources, Passage, RecallKind, RecallQuery,
 
 from ._helpers.samples import DAY, conversation, found, recall, said, sources_of
 
+pytestmark = pytest.mark.each_backend("files", "postgres")
+
 
 @pytest.fixture(params=["full text", "without full text"])
-def search_kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def search_kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, storage_backend: str) -> str:
     """With the index of words, and with a SQLite that has none."""
     kind: str = request.param
+    if storage_backend == "postgres" and kind == "without full text":
+        pytest.skip("It has an index of our own")
     if kind == "without full text":
         for module in ("_schema", "_sqlite_recall"):
             monkeypatch.setattr(f"hdsp_agent.recall.{module}.full_text_search", lambda: False)
@@ -125,6 +129,7 @@ _STEPS = st.lists(
 )  # fmt: skip
 
 
+@pytest.mark.each_backend("files")
 @given(steps=_STEPS, word=_WORDS)
 def test_after_any_steps_exactly_what_is_there_is_found(
     steps: list[tuple[str, str, list[str] | None]], word: str
@@ -178,6 +183,7 @@ async def test_any_text_can_be_asked_and_put_in(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.each_backend("files")
 @given(text=st.text(max_size=60))
 def test_no_text_breaks_the_search(text: str) -> None:
     asyncio.run(_check_text(text))
@@ -191,6 +197,7 @@ async def _check_text(text: str) -> None:
             assert {hit.source.id for hit in hits} <= {"t"}
 
 
+@pytest.mark.each_backend("files")
 async def test_a_home_used_with_and_without_full_text_search_is_filled_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,8 @@ from hdsp_agent.recall import OutdatedSources, RecallQuery
 
 from ._helpers.samples import conversation, found, recall, said
 
+pytestmark = pytest.mark.each_backend("files", "postgres")
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -41,6 +43,7 @@ async def test_what_another_process_put_in_is_found_at_once(tmp_path: Path) -> N
         assert await found(mine, "next door") == []
 
 
+@pytest.mark.each_backend("files")
 @pytest.mark.parametrize("table", ["recall_sources", "recall_passages", "recall_texts", "recall_words"])
 async def test_a_damaged_file_is_made_anew_and_asks_to_be_filled(tmp_path: Path, table: str) -> None:
     import sqlite3
@@ -59,6 +62,7 @@ async def test_a_damaged_file_is_made_anew_and_asks_to_be_filled(tmp_path: Path,
     assert list(tmp_path.glob("state.db.corrupt-*"))
 
 
+@pytest.mark.each_backend("files")
 async def test_a_file_of_garbage_is_made_anew(tmp_path: Path) -> None:
     (tmp_path / "state.db").write_bytes(b"no database" * 1000)
     async with recall(tmp_path) as index:

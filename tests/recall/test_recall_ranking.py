@@ -11,6 +11,8 @@ from hdsp_agent.recall import Passage, RecallIndex, RecallQuery
 
 from ._helpers.samples import DAY, conversation, found, recall, said
 
+pytestmark = pytest.mark.each_backend("files", "postgres")
+
 NOON = int(datetime(2026, 6, 17, 12).astimezone().timestamp() * 1000)
 """A Wednesday."""
 

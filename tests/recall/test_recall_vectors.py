@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -27,6 +26,8 @@ from hdsp_agent.recall import (
 )
 
 from ._helpers.samples import DAY, LetterEmbedder, conversation, found, recall, said
+
+pytestmark = pytest.mark.each_backend("files", "postgres")
 
 TWINS = {"automobile": "car", "auto": "car"}
 
@@ -67,14 +68,23 @@ async def test_vectors_of_a_model_that_nobody_used_for_a_week_go(tmp_path: Path)
     async with recall(tmp_path, LetterEmbedder("first")) as index:
         await index.put(conversation("t"), said("my automobile"), "1")
         await index.embed_some(10)
-    with closing(sqlite3.connect(tmp_path / "state.db")) as connection, connection:
-        connection.execute("UPDATE recall_models SET used = used - ?", (8 * DAY,))
+        await index._database.write(
+            lambda connection: connection.execute("UPDATE recall_models SET used = used - ?", (8 * DAY,)).rowcount
+        )
     async with recall(tmp_path, LetterEmbedder("second")) as index:
         await index.embed_some(10)
-    with closing(sqlite3.connect(tmp_path / "state.db")) as connection:
-        models = connection.execute("SELECT name FROM recall_models").fetchall()
-        count = connection.execute("SELECT count(*) FROM recall_vectors").fetchone()
-    assert (models, count) == ([("second",)], (1,))
+        kept = await index._database.read(
+            lambda connection: connection.execute(
+                "SELECT name, count(*) FROM recall_models JOIN recall_vectors ON model = recall_models.number GROUP BY name"
+            ).fetchall()
+        )
+        assert kept == [("second", 1)]
+        assert (
+            await index._database.read(
+                lambda connection: connection.execute("SELECT count(*) FROM recall_models").fetchone()[0]
+            )
+            == 1
+        )
 
 
 async def test_vectors_go_with_their_passages_and_owners_never_meet(tmp_path: Path) -> None:
@@ -275,6 +285,7 @@ async def test_a_model_reads_only_what_it_may(tmp_path: Path) -> None:
         assert await index.count_unembedded() == 2
 
 
+@pytest.mark.each_backend("files")
 async def test_what_an_earlier_version_put_in_stays_here_until_it_is_put_in_again(tmp_path: Path) -> None:
     database = StateDatabase(tmp_path / "state.db")
     index = RecallIndex(database)

@@ -9,7 +9,7 @@ from pathlib import Path
 from ...config import ConfigChange, ContextProxy, ProviderSettings
 from ...errors import UnknownProfile
 from ...memory import Memories
-from ...persistence import HistoryIndex, StateDatabase, TaskStore
+from ...persistence import HistoryIndex, TaskStore
 from ...recall import RecallIndex
 from ...tools import PathPolicy
 from .._local_providers import stayed_on_this_machine
@@ -21,7 +21,7 @@ __all__ = ["past_search"]
 
 
 def past_search(
-    database: StateDatabase,
+    recall: RecallIndex,
     *,
     config: ContextProxy,
     person: str,
@@ -30,11 +30,10 @@ def past_search(
     store: Callable[[], Awaitable[TaskStore]],
     index: Callable[[], Awaitable[HistoryIndex]],
 ) -> PastSearch:
-    """What finds things in a person's conversations, memory and notebooks. Before the database is started.
+    """What finds things in a person's conversations, memory and notebooks.
 
     ``person`` is whose settings ``config`` has.
     """
-    recall = RecallIndex(database)
     embedder = ChosenEmbedder(recall, config, person)
 
     def paths() -> PathPolicy:

@@ -66,6 +66,7 @@ async def _found(terminal: Terminal, options: Namespace) -> list[RecallHit]:
         open_store,
         task_records,
     )
+    from ...recall import open_recall
     from .._operator_policy import operator_policy
 
     person, policy = person_of_server(), operator_policy()
@@ -83,7 +84,7 @@ async def _found(terminal: Terminal, options: Namespace) -> list[RecallHit]:
 
     config = ContextProxy(terminal.home, policy, SecretStore(terminal.home, policy))
     past = past_search(
-        database,
+        open_recall(index, database),
         config=config,
         person=person,
         workspace=(options.workspace or Path.cwd()).expanduser().absolute(),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Final, NamedTuple, Self, TypedDict, TypeVar
+from typing import Any, ClassVar, Final, NamedTuple, Self, TypedDict, TypeVar
 
 from ...errors import UnknownTask
 from ...messages import HistoryItem
@@ -92,6 +92,9 @@ class HistoryIndex:
     first ``text_characters`` can be found.
     """
 
+    is_shared: ClassVar = False
+    """Whether servers with other folders have it, too."""
+
     def __init__(
         self,
         database: HistoryDatabase,
@@ -113,6 +116,11 @@ class HistoryIndex:
         if isinstance(database, StateDatabase):
             database.add(HISTORY_SCHEMA)
         database.listen(self._reconcile)
+
+    @property
+    def database(self) -> HistoryDatabase:
+        """Where it is. What belongs to the conversations may be there, too."""
+        return self._database
 
     async def start(self) -> None:
         """Begin to follow what others do, and fill an empty index in the background. The database has been started."""

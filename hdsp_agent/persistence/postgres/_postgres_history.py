@@ -155,6 +155,8 @@ class PostgresHistory:
 class PostgresHistoryIndex(HistoryIndex):
     """See ``HistoryIndex`` for what it does. ``database`` is that of the tasks; it is closed by who made it."""
 
+    is_shared = True
+
     def __init__(self, database: PostgresDatabase, **options: Unpack[HistoryOptions]) -> None:
         self._history = PostgresHistory(database)
         self._texts = PostgresDialect()

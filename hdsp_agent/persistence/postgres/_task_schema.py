@@ -8,7 +8,8 @@ of the ``MIGRATIONS`` they have seen. What differs:
 * Nobody, whatever they may do, changes or removes what is in the logs and artifacts, but with its whole task.
 * Who listens to a role's channel hears the id of each task of that role that was made, deleted, or shows differently in
   the history. Anybody may listen to any channel, so its name is a secret of that role's: its row in ``channels``.
-* The history index is here, too: see ``_history_tables.py``. So is memory: see ``_memory_tables.py``.
+* The history index is here, too: see ``_history_tables.py``. So are memory (``_memory_tables.py``) and the index of recall
+  (``_recall_tables.py``).
 * The bytes of artifacts may be in an object store: see ``_artifact_tables.py``.
 * ``writers`` says which of its transactions each server wrote last, for whoever lost the connection in the midst of one. A
   server that ends takes its row along; those of servers that died are deleted when they are of no more use to anybody.
@@ -28,6 +29,7 @@ from ._artifact_tables import ARTIFACT_TABLES, OWN_ARTIFACT_TABLES
 from ._connection import SCHEMA, Address, PostgresConnection
 from ._history_tables import HISTORY_TABLES, OWN_HISTORY_TABLES
 from ._memory_tables import MEMORY_TABLES, OWN_MEMORY_TABLES
+from ._recall_tables import RECALL_TABLES
 
 __all__ = ["MIGRATIONS", "check_schema", "has_schema", "migrate_schema", "prepare_schema"]
 
@@ -232,6 +234,7 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         *MEMORY_TABLES,
         *(statement for table in OWN_MEMORY_TABLES for statement in _own_rows(table, "role = current_user")),
     ),
+    RECALL_TABLES,
 )
 """What each version of the schema added, statement by statement. One that was released is never changed."""
 

@@ -22,8 +22,10 @@ from hdsp_agent.persistence import (
     StateDatabase,
     TaskStore,
     history_database,
+    open_history,
     task_records,
 )
+from hdsp_agent.recall import open_recall
 
 from ..._helpers.stored_tasks import backend_under_test, make_store
 
@@ -79,7 +81,7 @@ async def past(home: Path, policy: OperatorPolicy | None = None, *, off: bool = 
     workspace.mkdir(exist_ok=True)
     store = make_store(home / "home")
     database = StateDatabase(history_database(home / "home", backend_under_test()))
-    index = HistoryIndex(database, source=lambda: task_records(store, ME))
+    index = open_history(store, backend_under_test(), database, source=lambda: task_records(store, ME))
     memories = Memories(home / "home", ME, lambda folder: None)
     policy = policy or OperatorPolicy()
     config = ContextProxy(home / "home", policy, SecretStore(home / "home", policy))
@@ -91,7 +93,7 @@ async def past(home: Path, policy: OperatorPolicy | None = None, *, off: bool = 
         return index
 
     search = past_search(
-        database,
+        open_recall(index, database),
         config=config,
         person=ME,
         workspace=workspace,

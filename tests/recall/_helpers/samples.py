@@ -12,17 +12,41 @@ from numpy.typing import NDArray
 
 from hdsp_agent.persistence import StateDatabase
 from hdsp_agent.recall import Embedder, Passage, RecallHit, RecallIndex, RecallQuery, RecallSource
+from hdsp_agent.recall._folder_place import FolderPlace
+from hdsp_agent.recall._postgres_recall import PostgresRecall
+
+from ..._helpers.stored_tasks import backend_under_test, storage_url
 
 DAY = 24 * 3600 * 1000
 
 
 @asynccontextmanager
 async def recall(home: Path, embedder: Embedder | None = None) -> AsyncIterator[RecallIndex]:
-    """An index in this folder."""
+    """An index in this folder, or in the database under test, of the server of this folder."""
+    if backend_under_test() == "postgres":
+        async with shared_recall(home, storage_url(), embedder) as index:
+            yield index
+        return
     database = StateDatabase(home / "state.db", poll_seconds=0.05)
     index = RecallIndex(database, embedder)
     async with database:
         yield index
+
+
+@asynccontextmanager
+async def shared_recall(home: Path, url: str, embedder: Embedder | None = None) -> AsyncIterator[RecallIndex]:
+    """An index in PostgreSQL."""
+    from hdsp_agent.persistence.postgres._postgres_database import PostgresDatabase
+    from hdsp_agent.persistence.postgres._postgres_history import PostgresHistory
+
+    database = PostgresDatabase(url)
+    history = PostgresHistory(database)
+    try:
+        await history.join()
+        yield RecallIndex(history, embedder, dialect=PostgresRecall(FolderPlace(home)))
+    finally:
+        await history.close()
+        database.close()
 
 
 def conversation(name: str, owner: str = "ana", *, stays_here: bool = False, **fields: str) -> RecallSource:
