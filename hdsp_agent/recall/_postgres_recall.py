@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..persistence import SqlConnection, bounded, storable
 from ._dialect import KeywordMatches, PreparedPassage, RecallDialect, SourceFilter, listed
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from ._dialect import Floats
 
 __all__ = ["PostgresRecall"]
+
+_PGVECTOR: Final = """
+SELECT quote_ident(nspname) FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace
+WHERE extname = 'vector' AND has_schema_privilege(pg_namespace.oid, 'USAGE')"""
+"""Finds where the extension is, if it is in this database and may be used."""
 
 
 @dataclass
@@ -107,12 +112,15 @@ class PostgresRecall(RecallDialect):
         )
 
     def put_vectors(self, connection: SqlConnection, model: int, vectors: Iterable[tuple[int, Floats]]) -> None:
+        import numpy as np
+
         person = _person(connection)
         newest = connection.execute("SELECT newest_vector FROM recall_totals").fetchone()
         if newest is None:
             return
         rows = [
-            (person, number, model, vector.tolist(), row) for number, (row, vector) in enumerate(vectors, newest[0] + 1)
+            (person, number, model, np.nan_to_num(vector).tolist(), row)
+            for number, (row, vector) in enumerate(vectors, newest[0] + 1)
         ]
         connection.executemany(
             """
@@ -122,6 +130,25 @@ class PostgresRecall(RecallDialect):
             rows,
         )
         connection.execute("UPDATE recall_totals SET newest_vector = newest_vector + ?", (len(rows),))
+
+    def nearest(
+        self, connection: SqlConnection, question: Floats, model: int, chosen: SourceFilter, limit: int
+    ) -> list[tuple[int, float]] | None:
+        # With pgvector, exactly: an index over everybody's vectors would find others' nearest, of which one sees none.
+        extension = connection.execute(_PGVECTOR).fetchone()
+        if extension is None:
+            return None
+        (schema,) = extension
+        cosine = f"-(known.vector::{schema}.vector OPERATOR({schema}.<#>) ?::real[]::{schema}.vector)"
+        found = connection.execute(
+            f"""
+            SELECT known.row, CASE WHEN {self.dimensions} = ? THEN {cosine} END AS cosine FROM recall_vectors AS known
+            JOIN recall_passages AS p ON p.row = known.row JOIN recall_sources AS s ON s.row = p.source
+            WHERE known.model = ? AND {chosen.sql} ORDER BY cosine DESC NULLS LAST LIMIT ?
+            """,  # noqa: S608 - our own names and the catalogue's; what came from outside is bound
+            (len(question), question.tolist(), model, *chosen.values, limit),
+        )
+        return [(row, cosine) for row, cosine in found if cosine is not None]
 
     def vector_bytes(self, vector: bytes) -> bytes:
         import numpy as np
