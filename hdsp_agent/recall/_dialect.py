@@ -70,6 +70,8 @@ class SourceFilter:
 class RecallDialect(ABC):
     """How the index is kept and asked in one kind of database. All runs in a transaction of its caller."""
 
+    is_shared: ClassVar = False
+    """Whether servers with other folders keep it, too."""
     joined: ClassVar[str]
     """Joins two tables; if the database can be told, in the order they are written in."""
     numbers: ClassVar[str]

@@ -77,6 +77,11 @@ class RecallIndex:
         return self._database.generation
 
     @property
+    def is_shared(self) -> bool:
+        """Whether servers with other folders and settings put in conversations, too."""
+        return self._dialect.is_shared
+
+    @property
     def failure(self) -> Unavailable | None:
         """Why there are no vectors just now, if the embedder failed last."""
         return self._failure

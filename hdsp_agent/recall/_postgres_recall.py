@@ -45,6 +45,7 @@ class PostgresRecall(RecallDialect):
     files: those of the folder named by ``place`` are put in, taken out and found by the servers of that folder alone.
     """
 
+    is_shared = True
     joined = "JOIN"
     numbers = "(SELECT value::bigint AS value FROM jsonb_array_elements_text(?::jsonb) AS value)"
     texts = "(SELECT value FROM jsonb_array_elements_text(?::jsonb) AS value)"

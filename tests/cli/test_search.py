@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from pathlib import Path
@@ -9,8 +10,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from hdsp_agent._person import person_of_server
 from hdsp_agent.cli._main import main
 from hdsp_agent.memory import Memories
+from hdsp_agent.messages import TaskId
+
+from ..agent.recall.test_past_search import past
 
 
 def test_memory_and_notebooks_are_searched_without_a_server(
@@ -63,3 +68,30 @@ def _settings(home: Path, **settings: object) -> None:
     path = home / "config.json"
     content = json.loads(path.read_text()) if path.exists() else {"version": 1}
     path.write_text(json.dumps({**content, "globalSettings": settings}))
+
+
+@pytest.mark.each_backend("postgres")
+def test_what_another_server_wrote_to_the_database_is_found_in_a_terminal_elsewhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there").mkdir()
+    (tmp_path / "home").mkdir()
+    search = ["--home", str(tmp_path / "home"), "search", "heron"]
+
+    async def write() -> TaskId:
+        async with past(tmp_path / "there") as there:
+            return await there.conversation("The heron is grey", "Noted.", owner=person_of_server())
+
+    async def delete(task_id: TaskId) -> None:
+        async with past(tmp_path / "there") as there:
+            await there.store.delete(task_id)
+            await there.index.forget([task_id])
+
+    task_id = asyncio.run(write())
+    assert main(search) == 0
+    out = capsys.readouterr().out
+    assert task_id in out and "The heron is grey" in out
+    asyncio.run(delete(task_id))
+    assert main(search) == 0
+    assert "Nothing was found" in capsys.readouterr().err

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -129,13 +129,13 @@ class RecallFeed:
             if change.everything:
                 # The newest first. Older ones are the background's.
                 page = await index.search(HistoryQuery(owner=owner, limit=_PAGE))
-                versions = {hit.item.id: self._version(hit.item) for hit in page.hits}
+                items = {hit.item.id: hit.item for hit in page.hits}
                 self._is_behind |= page.next is not None
             else:
                 await self._recall.remove("conversation", change.removed)
-                versions = {item.id: self._version(item) for item in change.changed}
-            stale = await self._recall.stale("conversation", versions)
-            newest = [task_id for task_id in versions if task_id in stale]
+                items = {item.id: item for item in change.changed}
+            stale = await self._stale(items)
+            newest = [task_id for task_id in items if task_id in stale]
             put = [await self._put(task_id) for task_id in newest[:_MOST_BEFORE_SEARCH]]
             self._is_behind |= len(newest) > _MOST_BEFORE_SEARCH or not all(put)
             self._followed_to = mark
@@ -190,11 +190,21 @@ class RecallFeed:
             "conversation", {task_id: self._version(item) for task_id, item in items.items()}, owner=owner
         )
         await self._recall.remove("conversation", outdated.gone, owner=owner)
-        for task_id in sorted(outdated.stale, key=lambda task_id: -items[task_id].ts):
+        stale = await self._stale({task_id: items[task_id] for task_id in outdated.stale})
+        for task_id in sorted(stale, key=lambda task_id: -items[task_id].ts):
             await self._put(task_id)
             # Others have their turn with the database.
             await asyncio.sleep(0)
-        return len(outdated.stale) + len(outdated.gone)
+        return len(stale) + len(outdated.gone)
+
+    async def _stale(self, items: Mapping[str, HistoryItem]) -> frozenset[str]:
+        """Which of these conversations must be put in again."""
+        stale = await self._recall.stale("conversation", {id: self._version(item) for id, item in items.items()})
+        if not stale or not self._recall.is_shared:
+            return stale
+        # On another server a profile of this name may lead to that machine. Who keeps more from leaving is right.
+        stricter = {task_id: self._version(items[task_id], stays_here=True) for task_id in stale}
+        return await self._recall.stale("conversation", stricter)
 
     async def _put(self, task_id: str) -> bool:
         """Put a conversation in as it is now, again from the start if another server did so meanwhile; whether it is there."""
@@ -230,9 +240,9 @@ class RecallFeed:
             logger.debug("Conversation %s cannot be searched: %s", item.id, error)
             return None
 
-    def _version(self, item: HistoryItem) -> str:
+    def _version(self, item: HistoryItem, *, stays_here: bool = False) -> str:
         # Where a profile leads may change without a word in the conversation.
-        place = "here" if self._stayed_here(item.api_config_name, False) else ""
+        place = "here" if stays_here or self._stayed_here(item.api_config_name, False) else ""
         return f"{_FORMAT}:{place}:{item.ts}:{item.title or ''}"
 
     async def _put_memories(self, owner: str) -> bool:

@@ -7,13 +7,25 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.agent.recall import recall_feed
-from hdsp_agent.persistence import MessageManager
+from hdsp_agent.messages import ClineMessage
+from hdsp_agent.persistence import MessageManager, TaskReader
+from hdsp_agent.recall import Passage
 
+from ..._helpers.stored_tasks import backend_under_test
 from .test_past_search import ME, past
+
+pytestmark = pytest.mark.each_backend("files", "postgres")
+
+
+def _elsewhere(home: Path) -> Path:
+    """The folder of another server: of its own where conversations are in a database."""
+    folder = home / "elsewhere" if backend_under_test() == "postgres" else home
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 async def test_what_another_server_wrote_is_found_by_the_next_search(tmp_path: Path) -> None:
-    async with past(tmp_path) as here, past(tmp_path) as there:
+    async with past(tmp_path) as here, past(_elsewhere(tmp_path)) as there:
         assert await here.found("zebra") == []
         task_id = await there.conversation("Use the zebra palette", "Done.")
         assert [text for _, text in await here.found("zebra palette")] == ["Use the zebra palette", "Done."]
@@ -35,7 +47,7 @@ async def test_what_was_written_while_this_server_was_off_is_found_the_newest_at
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recall_feed, "_MOST_BEFORE_SEARCH", 2)
-    async with past(tmp_path) as there:
+    async with past(_elsewhere(tmp_path)) as there:
         for number in range(3):
             await there.conversation(f"The heron of day {number}", "Seen.")
     async with past(tmp_path) as here:
@@ -46,3 +58,50 @@ async def test_what_was_written_while_this_server_was_off_is_found_the_newest_at
         assert hurried == [None]
         await here.search.feed.catch_up(ME)
         assert len({text for _, text in await here.found("heron")} - {"Seen."}) == 3
+
+
+@pytest.mark.each_backend("postgres")
+async def test_what_two_servers_put_in_is_there_once_and_is_not_put_in_again(tmp_path: Path) -> None:
+    async with past(tmp_path) as here, past(_elsewhere(tmp_path)) as there:
+        # A profile of one name leads to this machine here, and to a provider there.
+        here.search.feed._stayed_here = lambda profile, used_local_model: True
+        there.search.feed._stayed_here = lambda profile, used_local_model: used_local_model
+        task_id = await there.conversation("Use the zebra palette", "Done.", profile="mine")
+        await there.search.feed.catch_up(ME)
+        [hit, *_] = await there.search.search(ME, "zebra")
+        assert not hit.source.stays_here
+        assert await here.search.feed.catch_up(ME) == 1
+        for server in (there, here, there):
+            assert await server.search.feed.catch_up(ME) == 0
+            hits = await server.search.search(ME, "zebra palette")
+            assert [(hit.source.id, hit.passage.text, hit.source.stays_here) for hit in hits] == [
+                (task_id, "Use the zebra palette", True),
+                (task_id, "Done.", True),
+            ]
+
+
+@pytest.mark.each_backend("postgres")
+async def test_what_is_said_while_another_server_reads_it_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with past(tmp_path) as here, past(_elsewhere(tmp_path)) as there:
+        task_id = await there.conversation("The heron is grey", "Noted.")
+        read = recall_feed.read_conversation_passages
+        overtaken: list[None] = []
+
+        async def read_slowly(reader: TaskReader) -> list[Passage]:
+            passages = await read(reader)
+            if not overtaken:
+                overtaken.append(None)
+                log = await there.store.resume(task_id)
+                await log.append_ui(ClineMessage(ts=1, type="say", say="user_feedback", text="No, the heron is white"))
+                await log.close()
+                entry = await there.index.get(task_id)
+                assert entry is not None
+                await there.index.upsert(entry.item.model_copy(update={"ts": entry.item.ts + 1}))
+                await there.search.feed.catch_up(ME)
+            return passages
+
+        monkeypatch.setattr(recall_feed, "read_conversation_passages", read_slowly)
+        assert "No, the heron is white" in [text for _, text in await here.found("heron")]
+        assert overtaken
