@@ -22,7 +22,7 @@ CLAIMS: Final[dict[str, tuple[str, ...]]] = {
     "journey": ("journey",),
     "panel": ("panel_bundle", "panel"),
     "context": ("context",),
-    "recall": ("recall", "recall_latency"),
+    "recall": ("recall", "recall_latency", "recall_postgres"),
     "local": ("local",),
     "completion": ("completion", "completion_typing"),
     "errands": ("errands",),

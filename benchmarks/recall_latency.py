@@ -55,13 +55,13 @@ async def _measure() -> list[Result]:
         megabytes = path.stat().st_size / 1e6
     about = f"over {CONVERSATIONS:,} conversations, {CONVERSATIONS * PASSAGES:,} passages"
     results = [
-        _latency("recall.search", f"search by words {about}, p50", by_words, 0.5, 20),
-        _latency("recall.search_p95", f"search by words {about}, p95", by_words, 0.95, 50),
-        _latency("recall.search_vectors", f"search with as many vectors {about}, p50", with_vectors, 0.5, 20),
-        _latency("recall.search_vectors_p95", f"search with as many vectors {about}, p95", with_vectors, 0.95, 50),
+        latency("recall.search", f"search by words {about}, p50", by_words, 0.5, 20),
+        latency("recall.search_p95", f"search by words {about}, p95", by_words, 0.95, 50),
+        latency("recall.search_vectors", f"search with as many vectors {about}, p50", with_vectors, 0.5, 20),
+        latency("recall.search_vectors_p95", f"search with as many vectors {about}, p95", with_vectors, 0.95, 50),
         result("recall.first_search", "the first search, which reads the vectors", first, "ms", goal="<= 5000 ms", met=first <= 5000, runs=1),
         result("recall.put", "putting in a conversation, mean", filling, "ms", goal="<= 10 ms", met=filling <= 10, runs=CONVERSATIONS),
-        _latency("recall.put_again_p95", "putting in one that has changed, p95", putting, 0.95, 50),
+        latency("recall.put_again_p95", "putting in one that has changed, p95", putting, 0.95, 50),
         result("recall.size", "state.db with its vectors", megabytes, "MB", goal="<= 500 MB", met=megabytes <= 500, runs=1),
     ]  # fmt: skip
     return results + _embedding()
@@ -94,15 +94,15 @@ class _RandomEmbedder:
 async def _fill(path: Path, texts: Sequence[str]) -> float:
     async with _opened(path) as index:
         started = time.perf_counter()
-        for source, passages in _sources(texts):
+        for source, passages in sources(texts, CONVERSATIONS):
             await index.put(source, passages, "1")
         return (time.perf_counter() - started) / CONVERSATIONS * 1000
 
 
-def _sources(texts: Sequence[str]) -> Iterator[tuple[RecallSource, list[Passage]]]:
+def sources(texts: Sequence[str], count: int) -> Iterator[tuple[RecallSource, list[Passage]]]:
     """Conversations of sentences out of our probes, with words of their own so that no two are alike."""
     chance = random.Random(20_000)
-    for number in range(CONVERSATIONS):
+    for number in range(count):
         ts = 1_700_000_000_000 + number * 1_000_000
         passages = [
             Passage(
@@ -124,14 +124,19 @@ async def _embed(path: Path) -> None:
 async def _searches(
     path: Path, embedder: Embedder | None, questions: Sequence[str], now: int, *, warm: bool = True
 ) -> list[float]:
-    spent = []
     async with _opened(path, embedder) as index:
-        for question in questions[:_WARMING] if warm else ():
-            await index.search(RecallQuery(question, _OWNER, now=now))
-        for question in questions:
-            started = time.perf_counter()
-            await index.search(RecallQuery(question, _OWNER, now=now))
-            spent.append((time.perf_counter() - started) * 1000)
+        return await searches(index, questions, now, warm=warm)
+
+
+async def searches(index: RecallIndex, questions: Sequence[str], now: int, *, warm: bool = True) -> list[float]:
+    """How many milliseconds each search takes."""
+    spent = []
+    for question in questions[:_WARMING] if warm else ():
+        await index.search(RecallQuery(question, _OWNER, now=now))
+    for question in questions:
+        started = time.perf_counter()
+        await index.search(RecallQuery(question, _OWNER, now=now))
+        spent.append((time.perf_counter() - started) * 1000)
     return spent
 
 
@@ -168,10 +173,11 @@ def _embedding() -> list[Result]:
     return [
         result("recall.model_loading", "loading the bundled model", loading, "ms", goal="<= 1000 ms", met=loading <= 1000, runs=1),
         result("recall.embedding", "a vector of a message, in the background", each, "ms", goal="<= 10 ms", met=each <= 10, runs=len(texts)),
-        _latency("recall.question_vector", "the vector of a question, p50", question, 0.5, 10),
+        latency("recall.question_vector", "the vector of a question, p50", question, 0.5, 10),
     ]  # fmt: skip
 
 
-def _latency(id_: str, what: str, spent: list[float], share: float, most: int) -> Result:
+def latency(id_: str, what: str, spent: list[float], share: float, most: int) -> Result:
+    """A share of what was measured, with the goal."""
     value = percentile(spent, share)
     return result(id_, what, value, "ms", goal=f"<= {most} ms", met=value <= most, runs=len(spent))

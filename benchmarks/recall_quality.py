@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -25,6 +26,8 @@ _STOP_WORDS: Final = frozenset(_COMMON.split())
 
 Answer = Callable[[Probe], list[Evidence]]
 """What was found for a probe, the best first, each place once."""
+OpenIndex = Callable[[Path, Embedder | None], AbstractAsyncContextManager[RecallIndex]]
+"""Opens an index of a folder."""
 
 
 @dataclass
@@ -52,14 +55,23 @@ def plain_score(tested: ProbeSet) -> Score:
     return score
 
 
-async def recall_score(tested: ProbeSet, folder: Path, embedder: Embedder | None = None) -> Score:
+@asynccontextmanager
+async def open_index(folder: Path, embedder: Embedder | None = None) -> AsyncIterator[RecallIndex]:
+    """An index in ``state.db``, as a server opens it."""
+    database = StateDatabase(folder / "state.db")
+    index = RecallIndex(database, embedder)
+    async with database:
+        yield index
+
+
+async def recall_score(
+    tested: ProbeSet, folder: Path, embedder: Embedder | None = None, opened: OpenIndex = open_index
+) -> Score:
     """The product's own index, filled as the product fills it; each owner has one, as each person's server does."""
     found: dict[int, list[Evidence]] = {}
     for number, owner in enumerate(dict.fromkeys(conversation.source.owner for conversation in tested.conversations)):
         (folder / str(number)).mkdir(parents=True)
-        database = StateDatabase(folder / str(number) / "state.db")
-        index = RecallIndex(database, embedder)
-        async with database:
+        async with opened(folder / str(number), embedder) as index:
             await fill(index, [one for one in tested.conversations if one.source.owner == owner])
             while await index.embed_some(1024):
                 pass
