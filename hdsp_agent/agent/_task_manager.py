@@ -21,6 +21,7 @@ from ..messages import (
     NewTaskRequest,
     NotebookRef,
     QueuedMessage,
+    StoppedBy,
     TaskId,
     TodoItem,
 )
@@ -184,7 +185,7 @@ class TaskManager:
             await task.state.dialogue.asks.first(_READY_SECONDS)
         await task.answer(ask_ts, given)
 
-    async def cancel(self, task_id: TaskId) -> None:
+    async def cancel(self, task_id: TaskId, by: StoppedBy = "person") -> None:
         """Stop what a task is doing, or the subtask it waits for. Answers within 200 ms."""
         task = self.tasks.opened(task_id)
         if task is None:
@@ -192,7 +193,7 @@ class TaskManager:
             if child is None:
                 raise UnknownTask(f"Task {task_id} is not running, so there is nothing to stop.", task=task_id)
             task = child
-        await task.cancel()
+        await task.cancel(by)
 
     async def run_out(self, task_id: TaskId, why: str) -> None:
         """The time for a task is over: it ends where it is, with the subtasks it waits for. All can be resumed.

@@ -17,7 +17,7 @@ from ._additions import (
 from ._approval_flags import ApprovalFlag
 from ._attachments import Attachment
 from ._base import Record
-from ._kinds import AnyAsk, AnySay
+from ._kinds import AnyAsk, AnySay, StoppedBy
 
 __all__ = [
     "ApiProtocol",
@@ -165,7 +165,7 @@ class ClineMessage(Record):
     notebook: NotebookRef | None = None
     recalled: list[RecalledItem] | None = None
     """On a result: what of the past the model was told or read for it. On a tool: what it read there."""
-    stopped_by: Literal["person"] | None = None
+    stopped_by: StoppedBy | None = None
     """On the question whether to go on: who stopped the work, where that is known."""
     ending: Ending | None = None
     """On the result of a small model: whether it was checked, or not done."""

@@ -21,6 +21,7 @@ __all__ = [
     "NonBlockingAsk",
     "ResumableAsk",
     "RooSay",
+    "StoppedBy",
     "TaskStatus",
     "UnwrittenSay",
     "ask_class",
@@ -94,6 +95,8 @@ AnySay = Literal[ClineSay, UnwrittenSay, LegacySay]
 
 ClineAskResponse = Literal["yesButtonClicked", "noButtonClicked", "messageResponse", "objectResponse"]
 TaskStatus = Literal["running", "interactive", "resumable", "idle", "none"]
+StoppedBy = Literal["person", "administrator"]
+"""Who stopped the work on a task: the person themselves, or an administrator of their hub."""
 AskClass = Literal["idle", "resumable", "interactive", "non_blocking"]
 
 LEGACY_ASKS: Final = frozenset(get_args(LegacyAsk))

@@ -56,6 +56,15 @@ async def test_a_streaming_answer_is_cut_and_kept(tmp_path: Path) -> None:
         assert "shorter please" in str(sent[-1].content)
 
 
+async def test_an_administrator_stops_it_and_the_person_goes_on(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [[TextDelta("Half an answer, "), 60.0], DONE]) as agent:
+        task_id = await agent.start()
+        await until(lambda: any(message.partial for message in agent.heard.shown.get(task_id, {}).values()))
+        await agent.manager.cancel(task_id, "administrator")
+        assert (await agent.asked(task_id, "resume_task")).stopped_by == "administrator"
+        await go_on(agent, task_id)
+
+
 async def test_an_answer_cut_while_its_beginning_is_recorded_is_shown_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

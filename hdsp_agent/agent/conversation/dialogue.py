@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from typing import Final, Literal, TypeAlias, overload
+from typing import Final, TypeAlias, overload
 
 from ...errors import InvalidInput
 from ...events import Emitter
@@ -17,6 +17,7 @@ from ...messages import (
     NotebookRef,
     ProgressStatus,
     RecalledItem,
+    StoppedBy,
     TaskActive,
     TaskAskResponded,
     TaskId,
@@ -87,7 +88,7 @@ class Dialogue:
         flags: Sequence[ApprovalFlag] = (),
         about: ActionRequest | None = None,
         model_failure: ModelFailure | None = None,
-        stopped_by: Literal["person"] | None = None,
+        stopped_by: StoppedBy | None = None,
         halt: Halt | None = None,
         kept: bool = True,
         beside: Beside | None = None,
@@ -121,7 +122,7 @@ class Dialogue:
         flags: Sequence[ApprovalFlag] = (),
         about: ActionRequest | None = None,
         model_failure: ModelFailure | None = None,
-        stopped_by: Literal["person"] | None = None,
+        stopped_by: StoppedBy | None = None,
         halt: Halt | None = None,
         proposal: Proposal | None = None,
         kept: bool = True,

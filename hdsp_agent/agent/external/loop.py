@@ -32,6 +32,9 @@ MOST_WAITING: Final = 100
 """Calls of one program that have arrived and are not done."""
 
 _STOPPED: Final = "The person stopped this call in JupyterLab before it was done. Ask them what to do instead."
+_STOPPED_BY_ADMINISTRATOR: Final = (
+    "An administrator stopped this call before it was done. Ask the person what to do instead."
+)
 _PUT_ASIDE: Final = (
     "This call was ended before it was done, because its conversation was put aside. Look at what it was to change before "
     "you repeat it."
@@ -222,7 +225,8 @@ class ExternalLoop:
             return ToolResult(_GIVEN_UP, is_error=True, code="given_up")
         if self._state.stopping:
             return ToolResult(_PUT_ASIDE, is_error=True, code="put_aside")
-        return ToolResult(_STOPPED, is_error=True, code="stopped")
+        stopped = _STOPPED if self._state.stopped_by == "person" else _STOPPED_BY_ADMINISTRATOR
+        return ToolResult(stopped, is_error=True, code="stopped")
 
     @asynccontextmanager
     async def _turn(self, name: str) -> AsyncIterator[None]:

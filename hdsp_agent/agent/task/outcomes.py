@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
-from ...messages import Attachment, NotebookRef, TaskId, TodoItem
+from ...messages import Attachment, NotebookRef, StoppedBy, TaskId, TodoItem
 
 __all__ = [
     "Again",
@@ -38,7 +38,7 @@ class Again:
     """Taken up from the log. ``answering`` is the question whose answer is on its way, ``stopped_by`` who ended the work."""
 
     answering: int | None = None
-    stopped_by: Literal["person"] | None = None
+    stopped_by: StoppedBy | None = None
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final, Literal, Protocol, assert_never
+from typing import TYPE_CHECKING, Final, Protocol, assert_never
 
 from pydantic import ValidationError
 
@@ -12,6 +12,7 @@ from ...messages import (
     ClineAsk,
     ClineMessage,
     EndingReason,
+    StoppedBy,
     TaskDelegationCompleted,
     TaskDelegationResumed,
     TaskStarted,
@@ -39,6 +40,7 @@ __all__ = ["TaskStarter", "Worker"]
 _CELL_LEFT: Final = "The server stopped while it ran, so how it ended is not known."
 _CONDENSING_LEFT: Final = "The server stopped before it was done."
 _EXTERNAL: Final = "What follows are calls of another agent, {name}, that works here through MCP."
+_BY_ADMINISTRATOR: Final = "An administrator stopped this task."
 _OUTCOME_UNKNOWN: Final = (
     "The server stopped while these calls of yours were under way: {calls}. Nobody knows whether they were done. Look "
     "at what they were to change before you repeat them."
@@ -78,7 +80,7 @@ class TaskStarter:
             case Begin() if state.external_agent is not None:
                 await self._begin_external(state.external_agent, opening)
             case Again() if state.external_agent is not None:
-                await self._again_external()
+                await self._again_external(opening)
             case Begin():
                 await self._begin(opening)
                 await self._interrupted_restores.settle()
@@ -133,9 +135,12 @@ class TaskStarter:
         await state.conversation.log.save_state()
         state.services.events.emit(TaskStarted(payload=(state.task_id,)))
 
-    async def _again_external(self) -> None:
+    async def _again_external(self, again: Again) -> None:
         """Another agent goes on. Who waited for its calls is gone: nobody is asked about them any more."""
         recalled = await self._recall()
+        if again.stopped_by == "administrator":
+            # No question whether to go on says it here.
+            await self._state.conversation.say("error", _BY_ADMINISTRATOR, durable=True)
         if recalled.pending is not None:
             await self._state.dialogue.withdraw(recalled.pending)
         calls = calls_of(recalled.calls)
@@ -196,7 +201,7 @@ class TaskStarter:
         return outcome
 
     async def _ask_to_go_on(
-        self, recalled: RecordedState, pending: ClineMessage | None, stopped_by: Literal["person"] | None
+        self, recalled: RecordedState, pending: ClineMessage | None, stopped_by: StoppedBy | None
     ) -> AskAnswer:
         state = self._state
         if pending is not None and pending.ask is not None:

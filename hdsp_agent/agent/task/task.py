@@ -15,6 +15,7 @@ from ...messages import (
     CompletionInfo,
     Ending,
     EndingReason,
+    StoppedBy,
     TaskAborted,
     TaskCompleted,
     TaskId,
@@ -137,7 +138,7 @@ class Task:
         message = await self.state.conversation.log.ui.get(ts)
         return message is not None and message.type == "ask" and message.is_answered is None and not message.partial
 
-    async def cancel(self) -> None:
+    async def cancel(self, by: StoppedBy = "person") -> None:
         """Stop what is being done; afterwards the person is asked whether to go on. Answers within 200 ms."""
         self.window.give_up()
         worker = self._worker
@@ -151,11 +152,12 @@ class Task:
         if worker is not self._cancelled:
             # Who cancels again waits with the first; the work is taken up once.
             self._cancelled = worker
+            self.state.stopped_by = by
             self.state.queue.leave()
             asked = self.state.dialogue.asks.open
             worker.cancel()
             self.state.tool_state.runs.interrupt_all()
-            self._held.begin(self._after_cancel(worker, asked))
+            self._held.begin(self._after_cancel(worker, asked, by))
         await asyncio.wait({worker}, timeout=CANCEL_SECONDS)
 
     async def halt(self) -> None:
@@ -238,7 +240,7 @@ class Task:
             await self.state.services.notebooks.executor.release(self.task_id)
         await self.state.tool_state.close()
 
-    async def _after_cancel(self, worker: asyncio.Task[None], asked: Sequence[ClineMessage]) -> None:
+    async def _after_cancel(self, worker: asyncio.Task[None], asked: Sequence[ClineMessage], by: StoppedBy) -> None:
         await asyncio.wait({worker})
         for message in asked:
             # Whoever stops the task does not want to be asked this again.
@@ -246,7 +248,7 @@ class Task:
         await self._notebook_copy.write()
         self.state.services.events.emit(TaskAborted(payload=(self.task_id,)))
         if not self.state.stopping and not self._settled:
-            self.launch(Again(stopped_by="person"))
+            self.launch(Again(stopped_by=by))
 
     async def _work(self, opening: Opening) -> None:
         self.state.logger.info(

@@ -33,6 +33,7 @@ from ...messages import (
     NotebookRef,
     QueuedMessage,
     QueuedMessagesUpdated,
+    StoppedBy,
     TaskId,
     TaskModeSwitched,
     TaskStatus,
@@ -126,6 +127,8 @@ class TaskState:
         self.told_unsaved = False
         """Whether the person was told that files could not be saved."""
         self.stopping = False
+        self.stopped_by: StoppedBy = "person"
+        """Who stopped its work last."""
         self.server_ends = False
         """Nobody stops it: all tasks are put aside."""
         self.is_over = False

@@ -224,7 +224,9 @@ function describeHalt(
           ? trans.__('Restored to this point.')
           : ask.stoppedBy === 'person'
             ? trans.__('You stopped this.')
-            : trans.__('This was interrupted.'),
+            : ask.stoppedBy === 'administrator'
+              ? trans.__('An administrator stopped this task.')
+              : trans.__('This was interrupted.'),
         // How another agent goes on, one says to itself.
         ...(agent === undefined && {
           approve: trans.__('Continue'),

@@ -124,6 +124,20 @@ async def test_a_stop_ends_the_call_its_cell_and_what_waits_behind_it(tmp_path: 
         assert "resume_task" not in [message.ask for message in await claude.agent.ui(claude.task_id)]
 
 
+async def test_a_program_and_its_person_hear_that_an_administrator_stopped_it(tmp_path: Path) -> None:
+    async with program(tmp_path, "x = 1") as claude:
+        call = claude.begin("run_cells", path="a.ipynb", cells=["c1"])
+        await claude.asked()
+        await claude.agent.manager.cancel(claude.task_id, "administrator")
+        assert "An administrator stopped this call" in text_of(await call)
+
+        async def told() -> bool:
+            rows = await claude.agent.says(claude.task_id, "error")
+            return [row.text for row in rows] == ["An administrator stopped this task."]
+
+        await timing.until(told)
+
+
 async def test_a_call_that_is_given_up_leaves_no_question_and_no_running_cell(tmp_path: Path) -> None:
     async with program(tmp_path, "x = 1") as claude:
         call = claude.begin("run_cells", path="a.ipynb", cells=["c1"])

@@ -502,6 +502,18 @@ describe('AskBar', () => {
       expect(bar()?.textContent).toContain('You stopped this.');
     });
 
+    it('should say that an administrator stopped it', () => {
+      page.begin(
+        waiting([ask(1, 'resume_task', '', { stoppedBy: 'administrator' })], {
+          currentTaskStatus: 'resumable'
+        })
+      );
+      expect(bar()?.textContent).toContain(
+        'An administrator stopped this task.'
+      );
+      expect(bar()?.textContent).toContain('Continue');
+    });
+
     it('should leave it to the row why the model gave no answer, and retry', async () => {
       page.begin(
         waiting([ask(1, 'api_req_failed', 'The key is not accepted.')], {
