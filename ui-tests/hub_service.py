@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -81,6 +82,38 @@ async def fill(running: RunningService) -> None:
                 await store.end(await store.start(start), end)
 
 
+async def tell(running: RunningService, token: str, *tasks: dict[str, Any], **other: Any) -> list[dict[str, str]]:
+    """What a person's server says of itself; what it is to do."""
+    report = {
+        "instance": "one", "server": "", "tasks": tasks, "more": 0, "next_seconds": 600, "hold": False, "done": [],
+        "storage": {
+            "conversations": 3_400_000 * len(token), "checkpoints": 12_000_000, "memory": 90_000, "other": 512_000,
+            "free": 48_000_000_000, "seconds": 3_600,
+        },
+        **other,
+    }  # fmt: skip
+    headers = {"Authorization": f"token {token}"}
+    answer = await running.http.post(f"{running.url}api/tasks", json=report, headers=headers)
+    stop: list[dict[str, str]] = answer.json()["stop"]
+    return stop
+
+
+async def server_of_ada(running: RunningService, told: asyncio.Event) -> None:
+    """Does two tasks, and stops those that an administrator wants stopped."""
+    works, done = {"5f1c-plot": "running", "77aa-load": "waiting"}, list[str]()
+    while True:
+        tasks = [
+            {"id": id, "mode": "code", "model": "qwen3", "work": work, "seconds": 95, "tokens": 12_345, "cost": 0.02}
+            for id, work in works.items()
+        ]
+        if not told.is_set():
+            await tell(running, "ada-token", *tasks, server="gpu")
+            told.set()
+        orders = await tell(running, "ada-token", *tasks, server="gpu", hold=True, done=done)
+        done = [order["order"] for order in orders]
+        works |= {order["task"]: "paused" for order in orders}
+
+
 async def main() -> None:
     """Run until the story is over."""
     began = asyncio.Event()
@@ -99,9 +132,15 @@ async def main() -> None:
             await fill(running)
             asked = asyncio.create_task(running.chat("ada-token", stream=True))
             await began.wait()
+            told = asyncio.Event()
+            ada = asyncio.create_task(server_of_ada(running, told))
+            await told.wait()
+            await tell(running, "bob-token")
+            await tell(running, "tess-token")
             print(running.url, flush=True)
             await asyncio.to_thread(sys.stdin.read)
             asked.cancel()
+            ada.cancel()
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from tornado.web import Application
 from .admin import admin_routes
 from .model_proxy import AllowedModelsHandler, ProxyHandler
 from .reports import AdminUsageHandler, ConfigHandler, HubHealthHandler, MetricsHandler, UnknownHandler, UsageHandler
+from .server_reports import ServerReportHandler
 from .service import HubService
 
 __all__ = ["HubServer"]
@@ -75,6 +76,7 @@ def _application(service: HubService) -> Application:
             (f"{anthropic}/messages/count_tokens", ProxyHandler, {**given, "kind": "count_tokens"}),
             (f"{anthropic}/models", AllowedModelsHandler, {**given, "protocol": "anthropic"}),
             (f"{prefix}api/config/([^/]+)", ConfigHandler, given),
+            (f"{prefix}api/tasks", ServerReportHandler, given),
             (f"{prefix}api/usage", UsageHandler, given),
             (f"{prefix}api/admin/usage", AdminUsageHandler, given),
             (f"{prefix}metrics", MetricsHandler, given),

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from tornado.web import HTTPError, RequestHandler
 
 from ..errors import HdspAgentError
-from .people import HubPerson
+from .people import KNOWN_SECONDS, HubPerson
 from .policies import GroupPolicy, ProviderProtocol
 from .refusals import Refusal, model_refusal
 from .service import HubService
@@ -21,6 +21,8 @@ class HubHandler(RequestHandler):
 
     protocol: ProviderProtocol = "openai"
     """In whose form errors are."""
+    known_seconds = KNOWN_SECONDS
+    """For how long what JupyterHub said of a token is taken for true."""
 
     def initialize(self, service: HubService) -> None:
         """What all handlers share."""
@@ -35,7 +37,7 @@ class HubHandler(RequestHandler):
     async def person(self) -> HubPerson:
         """Whose token came along. Raises Refusal."""
         token = _token_of(self.request.headers.get("Authorization", ""), self.request.headers.get("X-Api-Key", ""))
-        person = await self.service.people.of_token(token) if token else None
+        person = await self.service.people.of_token(token, self.known_seconds) if token else None
         if person is None:
             raise Refusal(
                 401,

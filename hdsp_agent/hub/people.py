@@ -15,12 +15,12 @@ from ..errors import Unavailable
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["ADMIN_SCOPE", "USE_SCOPE", "HubPeople", "HubPerson"]
+__all__ = ["ADMIN_SCOPE", "KNOWN_SECONDS", "USE_SCOPE", "HubPeople", "HubPerson"]
 
 USE_SCOPE: Final = "custom:hdsp-agent:use"
 ADMIN_SCOPE: Final = "custom:hdsp-agent:admin"
 
-_KNOWN_SECONDS: Final = 30.0
+KNOWN_SECONDS: Final = 30.0
 """A token that was taken back, or a person who left a group, is noticed after this time."""
 _UNKNOWN_SECONDS: Final = 5.0
 _MOST_KNOWN: Final = 20_000
@@ -59,14 +59,19 @@ class HubPeople:
         self._known: OrderedDict[bytes, tuple[float, HubPerson | None]] = OrderedDict()
         self._asking: dict[bytes, asyncio.Task[HubPerson | None]] = {}
 
-    async def of_token(self, token: str) -> HubPerson | None:
-        """Whose it is; None if the hub does not know it. Raises Unavailable if the hub does not answer."""
+    async def of_token(self, token: str, known_seconds: float = KNOWN_SECONDS) -> HubPerson | None:
+        """Whose it is; None if the hub does not know it. Raises Unavailable if the hub does not answer.
+
+        What the hub said no longer than ``known_seconds`` ago is not asked again.
+        """
         if not token.isascii() or not token.isprintable() or " " in token:
             return None
         digest = hashlib.sha256(token.encode()).digest()
         known = self._known.get(digest)
-        if known is not None and self._now() < known[0]:
-            return known[1]
+        if known is not None:
+            asked_at, person = known
+            if self._now() < asked_at + (_UNKNOWN_SECONDS if person is None else known_seconds):
+                return person
         if digest not in self._asking:
             self._asking[digest] = asyncio.create_task(self._ask(token, digest), name="hdsp-agent hub person")
         return await asyncio.shield(self._asking[digest])
@@ -83,7 +88,7 @@ class HubPeople:
             raise Unavailable(f"JupyterHub could not be asked whose token this is ({type(error).__name__}).") from None
         finally:
             del self._asking[digest]
-        self._known[digest] = (self._now() + (_UNKNOWN_SECONDS if person is None else _KNOWN_SECONDS), person)
+        self._known[digest] = (self._now(), person)
         self._known.move_to_end(digest)
         while len(self._known) > _MOST_KNOWN:
             self._known.popitem(last=False)

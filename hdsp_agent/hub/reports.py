@@ -30,6 +30,7 @@ __all__ = [
     "MetricsHandler",
     "UnknownHandler",
     "UsageHandler",
+    "plain_cell",
     "usage_csv",
 ]
 
@@ -89,11 +90,13 @@ class MetricsHandler(HubHandler):
 
     async def get(self) -> None:
         """In Prometheus' text form."""
-        if self.service.policies.now.policies.metrics_with_users or not self._is_direct_and_local():
+        with_users = self.service.policies.now.policies.metrics_with_users
+        if with_users or not self._is_direct_and_local():
             person = await self.person()
             if not person.is_admin:
                 raise Refusal(403, "permission_error", "This token has no scope custom:hdsp-agent:admin.")
         self.set_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+        self.service.metrics.servers_now(*self.service.servers.counts(), with_users=with_users)
         self.finish(self.service.metrics.text())
 
     def _is_direct_and_local(self) -> bool:
@@ -161,9 +164,10 @@ def usage_csv(rows: Sequence[UsageRow]) -> str:
     writer.writerow(names)
     for row in rows:
         values = asdict(row)
-        writer.writerow([_plain(values[name]) for name in names])
+        writer.writerow([plain_cell(values[name]) for name in names])
     return text.getvalue()
 
 
-def _plain(value: object) -> object:
+def plain_cell(value: object) -> object:
+    """A value that no spreadsheet takes for a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -20,6 +20,7 @@ from .budget_book import BudgetBook
 from .oauth_login import HubLogin, OAuthClient
 from .people import HubPeople
 from .policy_watch import PolicyWatch
+from .reporting_servers import ReportingServers
 from .seen_people import SeenPeople
 from .service_metrics import ServiceMetrics
 from .usage_store import UsageStore
@@ -81,6 +82,7 @@ class HubService:
         self.budgets: Final = BudgetBook(self.store)
         self.audit: Final = AuditLog(folder / "audit.jsonl")
         self.seen: Final = SeenPeople()
+        self.servers: Final = ReportingServers(now)
         self.held: Final = BackgroundTasks()
         self.requests: Final[set[asyncio.Task[None]]] = set()
         """The answers that are being passed on."""
@@ -143,6 +145,7 @@ class HubService:
 
     async def stop(self) -> None:
         """Let answers come to their end for a moment, count what the others used, and let go of everything."""
+        self.servers.close()
         if under_way := tuple(self.requests):
             _, late = await asyncio.wait(under_way, timeout=_END_SECONDS)
             for request in late:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from ..telemetry import ModelMetrics
+from ..telemetry import ModelMetrics, TaskWork
 from .usage_store import RequestEnd, RequestStart
 
 __all__ = ["ServiceMetrics"]
@@ -34,6 +35,32 @@ class ServiceMetrics:
         self.policies_valid = Gauge(
             "hdsp_agent_hub_policies_valid", "Whether the file of policies can be used as it is now", registry=registry
         )
+
+        self._servers = Gauge(
+            "hdsp_agent_hub_reporting_servers",
+            "Servers of people that tell of their tasks",
+            ("user",),
+            registry=registry,
+        )
+        self._tasks = Gauge(
+            "hdsp_agent_hub_tasks", "Tasks of people's servers by what they do", ("state", "user"), registry=registry
+        )
+
+    def servers_now(
+        self, servers: Mapping[str, int], works: Mapping[tuple[TaskWork, str], int], *, with_users: bool
+    ) -> None:
+        """How many servers each person has, and tasks that do this."""
+        self._servers.clear()
+        self._tasks.clear()
+        if with_users:
+            for user, count in servers.items():
+                self._servers.labels(user).set(count)
+            for (work, user), count in works.items():
+                self._tasks.labels(work, user).set(count)
+            return
+        self._servers.labels("").set(sum(servers.values()))
+        for known in get_args(TaskWork):
+            self._tasks.labels(known, "").set(sum(count for (work, _), count in works.items() if work == known))
 
     def passed_on(self, seconds: float) -> None:
         """A request was sent on after this time."""

@@ -44,7 +44,7 @@ TEXT = """
 """
 USED = refusal("200 OK", {"choices": [], "usage": {"prompt_tokens": 40, "completion_tokens": 10}})
 REFUSED = refusal("400 Bad Request", {"error": {"code": "context_length_exceeded", "message": "Too long: my words."}})
-PAGES = ("", "usage.csv", "person?name=ada", "policies", "status", "audit")
+PAGES = ("", "usage.csv", "person?name=ada", "running", "storage", "storage.csv", "policies", "status", "audit")
 
 
 @asynccontextmanager
@@ -99,7 +99,13 @@ async def test_an_administrator_logs_in_through_the_hub_and_sees_all(tmp_path: P
         assert re.search(r"name=bob\">bob</a></th><td>students</td>", policies)
         assert "<dt>Estimated or reserved</dt><dd>0</dd>" in usage
         ada = await page(root, "person?name=ada")
-        assert "Policy: students." in ada and "50 (5%)" in ada and ">bob<" not in ada
+        assert (
+            "Policy: students." in ada
+            and "50 (5%)" in ada
+            and "<td>All</td>" in ada
+            and "<td>*</td>" not in ada
+            and ">bob<" not in ada
+        )
         status = await page(root, "status")
         for seen in (
             "Answers, version 6.1.1",
@@ -163,8 +169,9 @@ async def test_nobody_else_gets_in(tmp_path: Path) -> None:
                     answer.status_code == 403 and "custom:hdsp-agent:admin" in answer.text and "bob" not in answer.text
                 )
             assert "hdsp-agent-hub" not in ada.cookies
-            stop = await ada.post("status/stop", data={"request": "1"})
-            assert stop.status_code == 403
+            for stop in ("running/stop-request", "running/stop-task"):
+                answer = await ada.post(stop, data={"request": "1", "person": "bob", "server": "s", "task": "t"})
+                assert answer.status_code == 403
         assert not (tmp_path / "data/audit.jsonl").exists()
 
 
@@ -207,7 +214,8 @@ async def test_browsers_keep_other_pages_from_reading_and_changing(tmp_path: Pat
             for path in PAGES:
                 assert (await root.get(path, headers=headers)).status_code == 403
         for form in ({}, {"xsrf": "guess"}):
-            assert (await root.post("status/stop", data={"request": "1", **form})).status_code == 403
+            for stop in ("running/stop-request", "running/stop-task"):
+                assert (await root.post(stop, data={"request": "1", **form})).status_code == 403
 
 
 async def test_what_the_hub_takes_back_is_over(tmp_path: Path) -> None:
@@ -242,12 +250,12 @@ async def test_a_request_under_way_is_stopped(tmp_path: Path, monkeypatch: pytes
         asked = asyncio.create_task(running.chat("strange-token", stream=True))
         await began.wait()
         async with browser(running) as root:
-            status = await page(root, "status")
+            status = await page(root, "running")
             assert "Stop the request of %2 to qwen3" in status
             form = dict(re.findall(r'name="(xsrf|request)" value="([^"]+)"', status))
-            stopping = asyncio.create_task(root.post("status/stop", data=form))
+            stopping = asyncio.create_task(root.post("running/stop-request", data=form))
             await ending.wait()
-            status = await page(root, "status")
+            status = await page(root, "running")
             is_early = stopping.done()
             may_end.set()
             assert "Stop the request" in status and not is_early
@@ -257,7 +265,7 @@ async def test_a_request_under_way_is_stopped(tmp_path: Path, monkeypatch: pytes
             with pytest.raises(httpx2.RemoteProtocolError):
                 await asked
             await running.settled()
-            again = await root.post("status/stop", data=form)
+            again = await root.post("running/stop-request", data=form)
             assert "That request had already ended." in again.text and "Stop the request" not in again.text
         lines = [json.loads(line) for line in (tmp_path / "data/audit.jsonl").read_text().splitlines()]
         assert [(line["user"], line["via"]) for line in lines if line["action"] == "change"] == [

@@ -29,6 +29,7 @@ def exposed() -> Mapping[str, set[str]]:
     hub.refused("budget_reached")
     start = RequestStart(0, "ada", "default", "far", "m", "chat", Amounts(1, 1))
     hub.ended(start, RequestEnd(0, 1, 1, 1, 1, 1, 1, 200, None, False), with_user=True)
+    hub.servers_now({"ada": 1}, {("running", "ada"): 1}, with_users=True)
     server = ServerMetrics("ada", lambda: 1)
     server.count(TurnStarted("t"))
     server.count(ModelRequestEnded("t", "far", "m", "ok", 1, 1, 1, 1, 1, 1))

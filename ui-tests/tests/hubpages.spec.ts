@@ -119,8 +119,23 @@ test('an administrator sees use, a person, policies, status and the audit log', 
   );
   await look(page, 'policies');
 
-  await pages.getByRole('link', { name: 'Status' }).click();
-  await look(page, 'status');
+  await pages.getByRole('link', { name: 'Running now' }).click();
+  const row = page.getByRole('row', { name: /5f1c-plot/ });
+  await expect(row).toContainText('Running');
+  await expect(page.getByRole('row', { name: /77aa-load/ })).toContainText(
+    'Waiting for the person'
+  );
+  await look(page, 'running');
+  await page
+    .getByRole('button', { name: 'Stop task 5f1c-plot of ada' })
+    .click();
+  await expect(page.getByRole('status')).toContainText('The task was stopped.');
+  // Its server tells a moment later how it stands.
+  await expect(async () => {
+    await page.getByRole('link', { name: 'Reload' }).click();
+    await expect(row).toContainText('Paused', { timeout: 1_000 });
+  }).toPass();
+  await expect(row.getByRole('button')).toHaveCount(0);
   await page
     .getByRole('button', { name: 'Stop the request of ada to qwen3' })
     .click();
@@ -133,10 +148,31 @@ test('an administrator sees use, a person, policies, status and the audit log', 
     ).toContainText('None.', { timeout: 1_000 });
   }).toPass();
 
-  await pages.getByRole('link', { name: 'Audit log' }).click();
+  await pages.getByRole('link', { name: 'Storage' }).click();
+  await expect(page.getByRole('row')).toHaveCount(4);
+  await expect(page.getByRole('row').nth(1)).toContainText('tess');
+  await look(page, 'storage');
+  await page.getByLabel('Sort by').selectOption({ label: 'Person' });
+  await page.getByRole('button', { name: 'Show' }).click();
+  await expect(page.getByRole('row').nth(1)).toContainText('ada');
+  const sizes = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Download as CSV' }).click();
+  expect((await sizes).suggestedFilename()).toBe('hdsp-agent-storage.csv');
+
+  await pages.getByRole('link', { name: 'Status' }).click();
   await expect(
-    page.getByRole('row', { name: /root Changed hub stop request of ada/ })
+    page.getByRole('heading', { level: 1, name: 'Status' })
   ).toBeVisible();
+  await look(page, 'status');
+
+  await pages.getByRole('link', { name: 'Audit log' }).click();
+  for (const what of ['request of ada', 'task 5f1c-plot of ada']) {
+    await expect(
+      page.getByRole('row', {
+        name: new RegExp(`root Changed hub stop ${what}`)
+      })
+    ).toBeVisible();
+  }
   await look(page, 'audit');
   expect(failed).toEqual([]);
 });
@@ -169,7 +205,7 @@ for (const [locale, title] of [
       await expect(page.locator('details table')).toBeVisible();
       await page.keyboard.press('Tab');
       await expect(page.locator('details .scroll')).toBeFocused();
-      for (const one of ['policies', 'status', 'audit']) {
+      for (const one of ['running', 'storage', 'policies', 'status', 'audit']) {
         await page.goto(`${service}${one}`);
         await look(page, one);
       }

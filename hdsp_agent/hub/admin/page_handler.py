@@ -20,6 +20,7 @@ from ..._page_language import PageLanguage, page_language
 from ...errors import HdspAgentError
 from ..hub_handler import HubHandler
 from ..refusals import Refusal
+from .usage_summaries import PAGE_ROWS
 
 if TYPE_CHECKING:
     from ..oauth_login import BrowserSession, HubLogin
@@ -30,6 +31,7 @@ __all__ = ["PageHandler"]
 _SESSION_COOKIE: Final = "hdsp-agent-hub"
 _BROWSER_COOKIE: Final = "hdsp-agent-hub-login"
 _TEMPLATES: Final = Path(__file__).parent / "templates"
+_LONGEST_SEARCH: Final = 200
 _ENGLISH: Final = PageLanguage("en", {})
 
 
@@ -99,6 +101,16 @@ class PageHandler(HubHandler):
             raise PageRefusal(403, self._no_scope())
         self._set_cookie(_SESSION_COOKIE, login.open(token))
         self.redirect(page or self.service.addresses.prefix)
+
+    def text(self, name: str) -> str:
+        """A short text of the address."""
+        return self.get_query_argument(name, "")[:_LONGEST_SEARCH]
+
+    def first_row(self) -> tuple[int, int]:
+        """The number of the part of a long table that is wanted, from 1 on, and its first row."""
+        number = self.get_query_argument("part", "1")
+        part = max(1, int(number)) if number.isascii() and number.isdigit() and len(number) < 7 else 1
+        return part, (part - 1) * PAGE_ROWS
 
     def login(self) -> HubLogin:
         """The log-ins. Raises PageRefusal where there are none."""

@@ -1,4 +1,4 @@
-"""The pages for administrators: use, one person, policies, how the service stands, and who looked."""
+"""The pages for administrators about the service: use, one person, policies, how the service stands, and who looked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from tornado.web import StaticFileHandler
 
-from ..._timeouts import wait_at_most
 from ..policies import HubPolicies
 from ..reports import usage_csv
 from .audit_reading import newest_lines
@@ -36,7 +35,6 @@ __all__ = [
     "PersonPage",
     "PoliciesPage",
     "StatusPage",
-    "StopHandler",
     "StylesHandler",
     "UsageFile",
     "UsagePage",
@@ -45,9 +43,7 @@ __all__ = [
 _DAY_SECONDS: Final = 86_400
 _SHOWN_DAYS: Final = 31
 _MOST_DAYS: Final = 366
-_LONGEST_SEARCH: Final = 200
 _MOST_LINES: Final = 500
-_STOP_SECONDS: Final = 5.0
 _IN_TOUCH_SECONDS: Final = 600
 """A server asks for its settings every five minutes."""
 STYLES: Final = Path(__file__).parent / "static"
@@ -66,16 +62,6 @@ class _UsageHandler(PageHandler):
         name, model = self.text("q"), self.text("model")
         wanted = UsageFilter(_midnight(first), _midnight(last) + _DAY_SECONDS, person, name, model)
         return wanted, {"since": first.isoformat(), "until": last.isoformat(), "q": name, "model": model}
-
-    def text(self, name: str) -> str:
-        """A short text of the address."""
-        return self.get_query_argument(name, "")[:_LONGEST_SEARCH]
-
-    def first_row(self) -> tuple[int, int]:
-        """The number of the part of a long table that is wanted, from 1 on, and its first row."""
-        number = self.get_query_argument("part", "1")
-        part = max(1, int(number)) if number.isascii() and number.isdigit() and len(number) < 7 else 1
-        return part, (part - 1) * PAGE_ROWS
 
     def _day(self, name: str, otherwise: date) -> date:
         value = self.text(name)
@@ -160,7 +146,7 @@ class PersonPage(_UsageHandler):
         await self.show_use("person.html", viewer, name, name=name, group=group, seen=seen, budgets=budgets)
 
 
-class PoliciesPage(_UsageHandler):
+class PoliciesPage(PageHandler):
     """The policies in force, and who has which."""
 
     page = "policies"
@@ -196,7 +182,7 @@ class PoliciesPage(_UsageHandler):
 
 
 class StatusPage(PageHandler):
-    """What is under way, and whether all that the service needs is well."""
+    """Whether all that the service needs is well."""
 
     page = "status"
 
@@ -210,8 +196,6 @@ class StatusPage(PageHandler):
         self.show(
             "status.html",
             viewer,
-            xsrf=self.session.xsrf,
-            requests=[request for request in service.budgets.under_way if request.task is not None],
             now=now,
             started=service.started,
             hub_version=await service.hub_version(),
@@ -219,35 +203,14 @@ class StatusPage(PageHandler):
             states={one.provider: one for one in await provider_states(service.store, now - _DAY_SECONDS)},
             providers=service.policies.now.policies.providers,
             in_touch=len(in_touch),
+            servers=sum(service.servers.counts()[0].values()),
             sizes=sizes,
             disk=disk,
             sqlite=sqlite3.sqlite_version,
-            was_stopped=self.get_query_argument("stopped", ""),
         )
 
 
-class StopHandler(PageHandler):
-    """Ends a request that is under way."""
-
-    page = "status"
-
-    async def post(self) -> None:
-        """The person's program sees a broken connection; what was said until then counts."""
-        if (viewer := await self.enter()) is None:
-            return
-        number = self.get_body_argument("request", "")
-        found = [one for one in self.service.budgets.under_way if str(one.number) == number]
-        for request in found:
-            if request.task is not None:
-                await self.service.record_access(viewer.name, f"hub stop request of {request.start.user}", "change")
-                request.task.cancel()
-                # The page that follows is to list it no more.
-                with suppress(TimeoutError):
-                    await wait_at_most(request.settled.wait(), _STOP_SECONDS)
-        self.redirect(f"{self.service.addresses.prefix}status?stopped={'yes' if found else 'no'}", status=303)
-
-
-class AuditPage(_UsageHandler):
+class AuditPage(PageHandler):
     """Who looked at what others used, and who stopped what."""
 
     page = "audit"

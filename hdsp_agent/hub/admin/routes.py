@@ -12,11 +12,11 @@ from .pages import (
     PersonPage,
     PoliciesPage,
     StatusPage,
-    StopHandler,
     StylesHandler,
     UsageFile,
     UsagePage,
 )
+from .server_pages import RunningPage, StopRequestHandler, StopTaskHandler, StorageFile, StoragePage
 
 __all__ = ["admin_routes"]
 
@@ -28,9 +28,13 @@ def admin_routes(service: HubService) -> list[tuple[str, Any, dict[str, Any]]]:
         (prefix, UsagePage, given),
         (f"{prefix}usage\\.csv", UsageFile, given),
         (f"{prefix}person", PersonPage, given),
+        (f"{prefix}running", RunningPage, given),
+        (f"{prefix}running/stop-task", StopTaskHandler, given),
+        (f"{prefix}running/stop-request", StopRequestHandler, given),
+        (f"{prefix}storage", StoragePage, given),
+        (f"{prefix}storage\\.csv", StorageFile, given),
         (f"{prefix}policies", PoliciesPage, given),
         (f"{prefix}status", StatusPage, given),
-        (f"{prefix}status/stop", StopHandler, given),
         (f"{prefix}audit", AuditPage, given),
         (f"{prefix}oauth_callback", OAuthCallbackHandler, given),
         (f"{prefix}static/(admin\\.css)", StylesHandler, {"path": str(STYLES)}),
