@@ -14,6 +14,7 @@ from ._operator import (
     audit_log_of,
     backend_of,
     home_of,
+    hub_reports_of,
     local_models_folder_of,
     person_of_server,
     policy_of,
@@ -37,6 +38,7 @@ from .comm.error_details import ErrorDetails
 from .comm.folder_trust import FolderTrusts
 from .comm.history import History
 from .comm.history_requests import HistoryRequests
+from .comm.hub_reports import HubReports
 from .comm.kernel_variables import KernelVariables
 from .comm.mcp.endpoint import McpEndpoint
 from .comm.mcp.handler import MCP_PATH, McpHandler
@@ -60,6 +62,7 @@ from .comm.settings_requests import SettingsRequests
 from .comm.state import changes, full_state
 from .comm.storage_notices import StorageNotices
 from .comm.task_feed import TaskFeed
+from .comm.task_reports import storage_report
 from .comm.task_storage import TaskStorage
 from .comm.verifications import Verifications
 from .comm.websocket import ChannelHandler
@@ -92,7 +95,7 @@ from .messages import (
 from .notebooks import Unreviewed, UnreviewedFiles
 from .notebooks.documents.contents import ContentsNotebooks
 from .persistence import AuditEntry, HistoryChange
-from .telemetry import Monitoring
+from .telemetry import Monitoring, StorageReport
 from .tools import PathPolicy
 
 if TYPE_CHECKING:
@@ -178,7 +181,8 @@ def build_services(app: HdspAgentApp) -> Services:
         mcp_servers=mcp_servers,
         folder_trusts=FolderTrusts(configuration.config, room.history, workspace_of(app), room.channels.publish_to_all),
         mcp_endpoint=_mcp(app, configuration, room, agent),
-        monitoring=Monitoring(room.storage.person if app.metrics_with_users else "", lambda: retention.stored_bytes),
+        monitoring=Monitoring(room.storage.person if app.metrics_with_users else "", lambda: _stored_bytes(retention)),
+        hub_reports=_hub_reports(app, room, agent, retention),
         ipc=_ipc(app, configuration, room, agent),
         max_body_bytes=app.max_body_bytes,
         describe_api=describe,
@@ -355,6 +359,21 @@ def _ipc(
     return IpcServer(programs, configuration.home / IPC_FOLDER, log=app.log)
 
 
+def _hub_reports(
+    app: HdspAgentApp, room: _Conversations, agent: RunningAgent, retention: RetentionJob
+) -> HubReports | None:
+    target = hub_reports_of(app)
+    if target is None:
+        return None
+
+    def storage() -> StorageReport | None:
+        return None if retention.measured is None else storage_report(retention.measured)
+
+    reports = HubReports(target, agent, room.audit, storage=storage, log=app.log)
+    retention.on_measured = reports.hurry
+    return reports
+
+
 def _mcp(app: HdspAgentApp, configuration: _Configuration, room: _Conversations, agent: RunningAgent) -> McpEndpoint:
     config = configuration.config
     external = agent.external
@@ -368,6 +387,10 @@ def _mcp(app: HdspAgentApp, configuration: _Configuration, room: _Conversations,
         max_body_bytes=app.max_body_bytes,
         write_seconds=app.slow_client_seconds,
     )
+
+
+def _stored_bytes(retention: RetentionJob) -> int | None:
+    return None if retention.measured is None else retention.measured.use.total_bytes
 
 
 async def start_services(app: HdspAgentApp, services: Services) -> None:
@@ -386,6 +409,8 @@ async def start_services(app: HdspAgentApp, services: Services) -> None:
     services.retention_job.start()
     services.memory.start(lambda owner: services.channels.publish_to(owner, MemoryUpdatedMessage()))
     services.recall_job.start()
+    if services.hub_reports is not None:
+        services.hub_reports.start()
     await services.notebooks.start()
     _publish(app, services)
     await _serve_programs(app, services)

@@ -11,6 +11,7 @@ from pydantic import JsonValue, SecretStr
 
 from . import _person
 from .comm import Owner
+from .comm.hub_reports import HubReportsTarget
 from .config import (
     HUB_TOKEN_VARIABLE,
     Fetch,
@@ -18,6 +19,7 @@ from .config import (
     UserConfigSource,
     behind_hub_service,
     hub_config_url,
+    hub_reports_url,
 )
 from .errors import InvalidSetting
 from .local import default_weights_folder
@@ -31,6 +33,7 @@ __all__ = [
     "audit_log_of",
     "backend_of",
     "home_of",
+    "hub_reports_of",
     "local_models_folder_of",
     "person_of_server",
     "policy_of",
@@ -158,6 +161,15 @@ def user_config_of(app: HdspAgentApp) -> UserConfigSource | None:
     return UserConfigSource(
         app.user_config_api_url, person_of_server(), app.user_config_api_timeout, _fetch_with(app.user_config_api_token)
     )
+
+
+def hub_reports_of(app: HdspAgentApp) -> HubReportsTarget | None:
+    """Where this server's tasks and storage are told, if anywhere. Raises InvalidSetting."""
+    token = os.environ.get(HUB_TOKEN_VARIABLE, "").strip()
+    if not app.hub_service_url or not app.hub_reports or not token:
+        return None
+    server = os.environ.get("JUPYTERHUB_SERVER_NAME", "")
+    return HubReportsTarget(hub_reports_url(app.hub_service_url), SecretStr(token), server)
 
 
 def _fetch_with(token: str) -> Fetch:

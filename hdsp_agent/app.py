@@ -192,6 +192,13 @@ class HdspAgentApp(ExtensionApp):
         that JupyterHub gave this server instead of a key. Settings come from it too, unless user_config_api_url is set."""
     ).tag(config=True)
 
+    hub_reports = Bool(
+        True,
+        help="""Whether the hub service of hub_service_url is told which tasks run on this server and how much it stores, so
+        that administrators see it and can stop tasks. It is told ids, modes, models, times, tokens, cost and bytes, and never
+        what anybody wrote.""",
+    ).tag(config=True)
+
     user_config_api_url = Unicode(
         help="""URL that answers with a user's settings as JSON; {username} is replaced. What it says becomes that
         user's defaults. Empty: not asked."""

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from ..config import ContextProxy
@@ -14,6 +17,7 @@ from ..errors import HdspAgentError
 from ..persistence import (
     RetentionRules,
     StorageLimits,
+    StorageUse,
     alert_level,
     back_up,
     backups,
@@ -29,7 +33,7 @@ from .task_storage import TaskStorage
 if TYPE_CHECKING:
     from ._bad_input_log import Log
 
-__all__ = ["RetentionJob"]
+__all__ = ["MeasuredStorage", "RetentionJob"]
 
 _TIMES: Final = Times(first_after_seconds=60.0, every_seconds=24 * 3600.0, after_failure_seconds=3600.0)
 _BACKUP_EVERY_SECONDS: Final = 20 * 3600.0
@@ -39,6 +43,15 @@ _CHANGES_WITH_ANYTHING: Final = ("config.json", "state.db", "state.db-wal", "tas
 _DOUBTS: Final = frozenset(
     {"config_corrupt", "config_set_aside", "setting_ignored", "storage_unavailable", "user_config_failed"}
 )
+
+
+@dataclass(frozen=True)
+class MeasuredStorage:
+    """What was stored, and the room on its disk where that is known, at this time of the monotonic clock."""
+
+    use: StorageUse
+    free_bytes: int | None
+    at: float
 
 
 class RetentionJob:
@@ -59,8 +72,10 @@ class RetentionJob:
         self._config = config
         self._notices = notices
         self._log = log or logging.getLogger(__name__)
-        self.stored_bytes: int | None = None
+        self.measured: MeasuredStorage | None = None
         """How much was stored when that was last measured."""
+        self.on_measured: Callable[[], None] = lambda: None
+        """Told when it was measured again."""
         self._rounds = Rounds("upkeep", self.look, times, failure="Upkeep failed", log=self._log)
 
     def start(self) -> None:
@@ -122,9 +137,18 @@ class RetentionJob:
         settings = self._config.settings
         warning, critical = settings.size_warning_gigabytes, settings.size_critical_gigabytes
         use = await measure(self._storage.home, self._storage.unopened)
-        self.stored_bytes = use.total_bytes
+        free = await asyncio.to_thread(_free_bytes, self._storage.home)
+        self.measured = MeasuredStorage(use, free, monotonic())
+        self.on_measured()
         level = alert_level(use, StorageLimits.of_gigabytes(warning, critical))
         self._notices.size(level, use.total_bytes, critical if level == "critical" else warning)
+
+
+def _free_bytes(home: Path) -> int | None:
+    try:
+        return shutil.disk_usage(home).free
+    except OSError:
+        return None
 
 
 def _is_due(home: Path, target: Path) -> bool:

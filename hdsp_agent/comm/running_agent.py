@@ -20,7 +20,7 @@ from .task_feed import TaskFeed
 from .task_storage import TaskStorage
 
 if TYPE_CHECKING:
-    from ..agent import Spacing, TaskManager
+    from ..agent import Spacing, Task, TaskManager
     from ..events import Emitter
     from ..local import LocalModels
     from ..mcp.client import McpHub
@@ -102,6 +102,12 @@ class RunningAgent:
     def spacing(self) -> Spacing:
         """When its models may be asked."""
         return self._manager.services.spacing
+
+    @property
+    def open_tasks(self) -> list[Task]:
+        """The tasks that are worked on."""
+        tasks = self._manager.tasks
+        return [task for task_id in tasks.open if (task := tasks.opened(task_id)) is not None]
 
     @property
     def events(self) -> Emitter:

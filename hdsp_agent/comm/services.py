@@ -20,6 +20,7 @@ from .audit import Audit
 from .checkpoint_access import CheckpointAccess
 from .folder_trust import FolderTrusts
 from .history import History
+from .hub_reports import HubReports
 from .kernel_variables import KernelVariables
 from .mcp.endpoint import McpEndpoint
 from .mcp_servers import McpServersAccess
@@ -73,6 +74,8 @@ class Services:
     folder_trusts: FolderTrusts
     mcp_endpoint: McpEndpoint
     monitoring: Monitoring
+    hub_reports: HubReports | None
+    """Only where there is a hub service, and the operator wants it to know."""
     ipc: IpcPort | None
     """Only where the operator wants it."""
     max_body_bytes: int
@@ -81,8 +84,10 @@ class Services:
     started_at: float = field(default_factory=monotonic)
 
     async def stop(self) -> None:
-        """Put tasks aside, then let pages and writes finish. Kernels of verifications, which take long to end, do so meanwhile."""
-        await asyncio.gather(self.verifications.stop(), self._stop_others())
+        """Put tasks aside, then let pages and writes finish. What may take long to end does so meanwhile: kernels of verifications,
+        and telling the hub service."""
+        reports = [] if self.hub_reports is None else [self.hub_reports.stop()]
+        await asyncio.gather(self.verifications.stop(), *reports, self._stop_others())
 
     async def _stop_others(self) -> None:
         await self.mcp_endpoint.stop()

@@ -7,7 +7,7 @@ from ._context_proxy import ContextProxy
 from ._custom_modes import GroupOptions, ModeConfig, ModePrompt, ModeSlug, NarrowedMode, ToolGroup
 from ._fields import CREDENTIAL_NAME, secret_fields, wire_names
 from ._group_limits import GroupLimits, narrowed
-from ._hub_service import HUB_TOKEN_VARIABLE, behind_hub_service, hub_config_url
+from ._hub_service import HUB_TOKEN_VARIABLE, behind_hub_service, hub_config_url, hub_reports_url
 from ._import_export import ImportReport
 from ._keys_in_use import KEY_IN_USE, KeysInUse, keys_in_use
 from ._notices import ConfigChange, ConfigNotice
@@ -88,6 +88,7 @@ __all__ = [
     "check_setting",
     "chosen_for",
     "hub_config_url",
+    "hub_reports_url",
     "is_whole_path",
     "keys_in_use",
     "linear_pattern",

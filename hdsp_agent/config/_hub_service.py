@@ -11,7 +11,7 @@ from pydantic import JsonValue, SecretStr
 from ..errors import InvalidSetting
 from ._operator_policy import OperatorPolicy
 
-__all__ = ["HUB_TOKEN_VARIABLE", "behind_hub_service", "hub_config_url"]
+__all__ = ["HUB_TOKEN_VARIABLE", "behind_hub_service", "hub_config_url", "hub_reports_url"]
 
 HUB_TOKEN_VARIABLE: Final = "JUPYTERHUB_API_TOKEN"  # noqa: S105 -- the name of a variable, not its value
 """Where JupyterHub puts the token of a person's server. It stands for that person at the hub service."""
@@ -41,6 +41,11 @@ def behind_hub_service(policy: OperatorPolicy, url: str, environ: Mapping[str, s
 def hub_config_url(url: str) -> str:
     """Where the service says what a person's settings are. Raises InvalidSetting."""
     return f"{_address(url)}/api/config/{{username}}"
+
+
+def hub_reports_url(url: str) -> str:
+    """Where the service takes reports of a person's server. Raises InvalidSetting."""
+    return f"{_address(url)}/api/tasks"
 
 
 def _address(url: str) -> str:
