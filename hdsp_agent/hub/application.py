@@ -14,6 +14,7 @@ from .model_proxy import AllowedModelsHandler, ProxyHandler
 from .reports import AdminUsageHandler, ConfigHandler, HubHealthHandler, MetricsHandler, UnknownHandler, UsageHandler
 from .server_reports import ServerReportHandler
 from .service import HubService
+from .shared.routes import shared_routes
 
 __all__ = ["HubServer"]
 
@@ -82,6 +83,7 @@ def _application(service: HubService) -> Application:
             (f"{prefix}metrics", MetricsHandler, given),
             (f"{prefix}health", HubHealthHandler, given),
             *admin_routes(service),
+            *shared_routes(service),
         ],
         default_handler_class=UnknownHandler,
         default_handler_args=given,

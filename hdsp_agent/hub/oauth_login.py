@@ -21,11 +21,12 @@ from ..errors import Unavailable
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["BrowserSession", "HubLogin", "OAuthClient"]
+__all__ = ["BrowserSession", "BrowserSessions", "HubLogin", "OAuthClient"]
 
 _PENDING_DAYS: Final = 600 / 86_400
 _SESSION_SECONDS: Final = 12 * 3600.0
-_MOST_SESSIONS: Final = 1_000
+_MOST_ADMINISTRATORS: Final = 1_000
+_MOST_READERS: Final = 20_000
 _LONGEST_PAGE: Final = 500
 """The log-ins of some hubs keep the whole address in a cookie."""
 
@@ -63,8 +64,38 @@ class BrowserSession:
     xsrf: str
 
 
+class BrowserSessions:
+    """Which browsers are logged in, in memory: after a restart, the hub lets each in again without a question."""
+
+    def __init__(self, most: int, now: Callable[[], float]) -> None:
+        self._most = most
+        self._now = now
+        self._sessions: OrderedDict[str, tuple[float, BrowserSession]] = OrderedDict()
+
+    def open(self, token: str) -> str:
+        """Let a browser in; what its cookie is to say."""
+        name, now = secrets.token_urlsafe(32), self._now()
+        for known, (ends, _) in list(self._sessions.items()):
+            # The oldest come first.
+            if now < ends and len(self._sessions) < self._most:
+                break
+            del self._sessions[known]
+        session = BrowserSession(SecretStr(token), secrets.token_urlsafe(32))
+        self._sessions[_digest(name)] = (now + _SESSION_SECONDS, session)
+        return name
+
+    def session(self, name: str) -> BrowserSession | None:
+        """Whose cookie says this."""
+        ends, session = self._sessions.get(_digest(name), (0.0, None))
+        return session if self._now() < ends else None
+
+    def close(self, name: str) -> None:
+        """Let it in no more."""
+        self._sessions.pop(_digest(name), None)
+
+
 class HubLogin:
-    """The sessions of all browsers, in memory: after a restart, the hub lets each in again without a question.
+    """How browsers log in, and the sessions of those that did. Readers have their own, so that they push out no administrator.
 
     Anybody may begin to log in, so nothing is kept of that: the state that JupyterHub gives back is signed, and says all.
     """
@@ -77,7 +108,8 @@ class HubLogin:
         self._http = http
         self._now = now
         self._secret: Final = secrets.token_bytes(32)
-        self._sessions: OrderedDict[str, tuple[float, BrowserSession]] = OrderedDict()
+        self.administrators: Final = BrowserSessions(_MOST_ADMINISTRATORS, now)
+        self.readers: Final = BrowserSessions(_MOST_READERS, now)
 
     def begin(self, browser: str, page: str) -> str:
         """Where to send a browser that wants this page. ``browser`` is a secret in its cookie."""
@@ -126,27 +158,6 @@ class HubLogin:
         if not isinstance(token, str):
             raise Unavailable(f"JupyterHub answered {answer.status_code} when it was asked for a token.")
         return token, begun.decode().partition(" ")[2]
-
-    def open(self, token: str) -> str:
-        """Let a browser in; what its cookie is to say."""
-        name, now = secrets.token_urlsafe(32), self._now()
-        for known, (ends, _) in list(self._sessions.items()):
-            # The oldest come first.
-            if now < ends and len(self._sessions) < _MOST_SESSIONS:
-                break
-            del self._sessions[known]
-        session = BrowserSession(SecretStr(token), secrets.token_urlsafe(32))
-        self._sessions[_digest(name)] = (now + _SESSION_SECONDS, session)
-        return name
-
-    def session(self, name: str) -> BrowserSession | None:
-        """Whose cookie says this."""
-        ends, session = self._sessions.get(_digest(name), (0.0, None))
-        return session if self._now() < ends else None
-
-    def close(self, name: str) -> None:
-        """Let it in no more."""
-        self._sessions.pop(_digest(name), None)
 
     def _verifier(self, state: str) -> str:
         """What only this service can say of a state."""

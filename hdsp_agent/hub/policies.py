@@ -22,6 +22,7 @@ __all__ = [
     "Period",
     "ProviderPolicy",
     "ProviderProtocol",
+    "SharingPolicy",
     "UsageBudget",
     "matches",
 ]
@@ -151,6 +152,23 @@ class GroupPolicy(_Section):
     """Folders, as people's servers see them, whose modes, slash commands, rules and notes the group uses."""
 
 
+class SharingPolicy(_Section):
+    """Whether people may share conversations as links, and how much of them the service keeps."""
+
+    allowed: bool = True
+    days: Annotated[int, Field(ge=1, le=366)] = 90
+    """How long a link may last at most."""
+    links: Annotated[int, Field(ge=1, le=1_000)] = 20
+    """How many links a person may have at once."""
+    mebibytes: Annotated[int, Field(ge=1, le=64)] = 8
+    """How large a shared conversation may be, with its images and long outputs."""
+
+    @property
+    def most_bytes(self) -> int:
+        """The same in bytes."""
+        return self.mebibytes * 1024 * 1024
+
+
 class HubPolicies(_Section):
     """The whole file."""
 
@@ -162,6 +180,8 @@ class HubPolicies(_Section):
     """Whom people ask for more, for example "Ask the course team: course@example.org."."""
     metrics_with_users: bool = False
     """Whether metrics for Prometheus name people."""
+    sharing: SharingPolicy = SharingPolicy()
+    """Of conversations, as links."""
     providers: Annotated[
         dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")], ProviderPolicy], Field(min_length=1)
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -23,6 +24,8 @@ from .policy_watch import PolicyWatch
 from .reporting_servers import ReportingServers
 from .seen_people import SeenPeople
 from .service_metrics import ServiceMetrics
+from .shared.link_store import LinkStore
+from .shared.page_making import PageMaker
 from .usage_store import UsageStore
 
 if TYPE_CHECKING:
@@ -32,6 +35,7 @@ __all__ = ["HubAddresses", "HubService"]
 
 _END_SECONDS: Final = 5.0
 _HUB_SECONDS: Final = 10.0
+_OLD_LINKS_SECONDS: Final = 3600.0
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,11 @@ class HubService:
         self.store: Final = UsageStore(record)
         self.metrics.stored_bytes.set_function(lambda: record.stat().st_size)
         self.budgets: Final = BudgetBook(self.store)
+        self.links: Final = LinkStore(folder / "shared.db")
+        self.pages: Final = PageMaker()
+        self.sharing: Final[set[str]] = set()
+        """Who is sharing a conversation just now."""
+        self._old_links: asyncio.Task[None] | None = None
         self.audit: Final = AuditLog(folder / "audit.jsonl")
         self.seen: Final = SeenPeople()
         self.servers: Final = ReportingServers(now)
@@ -112,6 +121,8 @@ class HubService:
         await asyncio.to_thread(self._take)
         await self.policies.start()
         await self.store.open()
+        await self.links.open()
+        self._old_links = asyncio.create_task(self._end_old_links(), name="hdsp-agent hub old links")
         self._http, self._hub = _, hub = await asyncio.to_thread(_clients)
         self._people = HubPeople(self.addresses.api, hub)
         if self.addresses.oauth is not None:
@@ -131,6 +142,13 @@ class HubService:
     async def record_access(self, user: str, what: str, action: AuditAction = "read") -> None:
         """Leave a line in the audit log. Raises StorageUnavailable."""
         await asyncio.to_thread(self.audit.append, [AuditEntry.now(user, action, what)])
+
+    async def _end_old_links(self) -> None:
+        # What nobody can open any more is not kept.
+        while True:
+            with suppress(StorageUnavailable):
+                await self.links.end_old(self.time())
+            await asyncio.sleep(_OLD_LINKS_SECONDS)
 
     async def hub_version(self) -> str | None:
         """The version of JupyterHub; None if it does not answer."""
@@ -152,11 +170,15 @@ class HubService:
                 request.cancel()
             await asyncio.wait(under_way)
         await self.held.drain()
+        if self._old_links is not None:
+            self._old_links.cancel()
+            await asyncio.wait([self._old_links])
         await self.policies.stop()
         for client in (self._http, self._hub):
             if client is not None:
                 await client.aclose()
         await self.store.close()
+        await self.links.close()
         await asyncio.to_thread(self._lock.release)
 
 

@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from .exchange._import import TaskImportReport, import_embedded, import_tasks
     from .exchange._import_json import ImportFinding
     from .exchange._migration import MigrationReport, migrate
+    from .exchange._shared import SharedConversation, shared_conversation
     from .history._task_records import as_left, history_item, list_recovered, task_record, task_records
     from .upkeep._backup import BackupInfo, back_up, backups, restore_backup, verify_backup
     from .upkeep._doctor import DoctorFinding, DoctorReport, examine
@@ -155,6 +156,7 @@ __all__ = [
     "RewindEffect",
     "RewindMark",
     "Schema",
+    "SharedConversation",
     "SharedFile",
     "SharedMemory",
     "Snippet",
@@ -229,6 +231,7 @@ __all__ = [
     "render_task",
     "replay",
     "restore_backup",
+    "shared_conversation",
     "statistics",
     "storable",
     "task_logger",
@@ -256,6 +259,7 @@ _LATER: Final = {
         "exchange._import": ("TaskImportReport", "import_embedded", "import_tasks"),
         "exchange._import_json": ("ImportFinding",),
         "exchange._migration": ("MigrationReport", "migrate"),
+        "exchange._shared": ("SharedConversation", "shared_conversation"),
         "history._task_records": ("as_left", "history_item", "list_recovered", "task_record", "task_records"),
         "upkeep._backup": ("BackupInfo", "back_up", "backups", "restore_backup", "verify_backup"),
         "upkeep._doctor": ("DoctorFinding", "DoctorReport", "examine"),

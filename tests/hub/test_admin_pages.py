@@ -18,6 +18,7 @@ import pytest
 from hdsp_agent.hub.usage_store import Amounts, RequestEnd, RequestStart
 
 from .._helpers.model_server import Reply, raw_server, refusal, sse_events
+from ._helpers.browsers import browser
 from ._helpers.policy_files import write
 from ._helpers.running import USE, RunningService, running_service
 
@@ -45,14 +46,6 @@ TEXT = """
 USED = refusal("200 OK", {"choices": [], "usage": {"prompt_tokens": 40, "completion_tokens": 10}})
 REFUSED = refusal("400 Bad Request", {"error": {"code": "context_length_exceeded", "message": "Too long: my words."}})
 PAGES = ("", "usage.csv", "person?name=ada", "running", "storage", "storage.csv", "policies", "status", "audit")
-
-
-@asynccontextmanager
-async def browser(running: RunningService, **headers: str) -> AsyncIterator[httpx2.AsyncClient]:
-    """A browser that shows pages."""
-    shown = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document", "Sec-Fetch-Site": "same-origin", **headers}
-    async with httpx2.AsyncClient(trust_env=False, follow_redirects=True, headers=shown, base_url=running.url) as one:
-        yield one
 
 
 async def page(one: httpx2.AsyncClient, path: str = "") -> str:
@@ -209,7 +202,7 @@ async def test_browsers_keep_other_pages_from_reading_and_changing(tmp_path: Pat
         assert "HttpOnly" in cookie and "SameSite=Lax" in cookie and "Path=/services/hdsp-agent/" in cookie
         assert shown.headers["cross-origin-opener-policy"] == "noopener-allow-popups"
         policy = shown.headers["content-security-policy"]
-        assert "default-src 'none'; style-src 'self';" in policy and "frame-ancestors 'none'" in policy
+        assert "default-src 'none'; img-src 'none'; style-src 'self';" in policy and "frame-ancestors 'none'" in policy
         for headers in ({"Sec-Fetch-Mode": "cors"}, {"Sec-Fetch-Mode": "same-origin"}, {"Sec-Fetch-Dest": "iframe"}):
             for path in PAGES:
                 assert (await root.get(path, headers=headers)).status_code == 403

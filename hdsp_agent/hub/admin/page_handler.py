@@ -23,14 +23,17 @@ from ..refusals import Refusal
 from .usage_summaries import PAGE_ROWS
 
 if TYPE_CHECKING:
-    from ..oauth_login import BrowserSession, HubLogin
+    from ..oauth_login import BrowserSession, BrowserSessions, HubLogin
     from ..people import HubPerson
 
-__all__ = ["PageHandler"]
+__all__ = ["PageHandler", "PageRefusal"]
 
 _SESSION_COOKIE: Final = "hdsp-agent-hub"
+_READER_COOKIE: Final = "hdsp-agent-hub-reader"
+_READER_PAGES: Final = "shared"
+"""How the addresses of pages begin that are not for administrators alone."""
 _BROWSER_COOKIE: Final = "hdsp-agent-hub-login"
-_TEMPLATES: Final = Path(__file__).parent / "templates"
+_TEMPLATES: Final = tuple(Path(__file__).parents[1] / name / "templates" for name in ("admin", "shared"))
 _LONGEST_SEARCH: Final = 200
 _ENGLISH: Final = PageLanguage("en", {})
 
@@ -50,6 +53,10 @@ class PageHandler(HubHandler):
 
     page = ""
     """Which one the navigation marks, and the audit log names."""
+    for_readers = False
+    """Whether everybody who may log in has a session for it, and not administrators alone."""
+    images = "'none'"
+    """Where its images may come from."""
     language = _ENGLISH
 
     async def prepare(self) -> None:
@@ -61,6 +68,16 @@ class PageHandler(HubHandler):
 
         ``whose`` is the person whom the page is about, for the audit log.
         """
+        person = await self.signed_in()
+        if person is None:
+            return None
+        if not person.is_admin:
+            raise PageRefusal(403, self._no_scope())
+        await self.service.record_access(person.name, f"hub page {self.page} {whose}".rstrip())
+        return person
+
+    async def signed_in(self) -> HubPerson | None:
+        """Whoever it is whose browser this is; None once it was sent to log in. Raises PageRefusal."""
         login = self.login()
         headers = self.request.headers
         if headers.get("Sec-Fetch-Mode", "navigate") != "navigate" or headers.get("Sec-Fetch-Dest") in (
@@ -68,23 +85,21 @@ class PageHandler(HubHandler):
             "frame",
         ):
             raise PageRefusal(403, self.translated("Open this page in a tab of its own."))
-        name = self.get_cookie(_SESSION_COOKIE) or ""
-        session = login.session(name)
+        cookie, sessions = _sessions(login, for_readers=self.for_readers)
+        name = self.get_cookie(cookie) or ""
+        session = sessions.session(name)
         person = await self.service.people.of_token(session.token.get_secret_value()) if session else None
         if session is None or person is None:
-            login.close(name)
+            sessions.close(name)
             if self.request.method != "GET":
                 raise PageRefusal(
                     403, self.translated("You are signed out. Go back, load the page again, and try again.")
                 )
             self._send_to_log_in(login)
             return None
-        if not person.is_admin:
-            raise PageRefusal(403, self._no_scope())
         if self.request.method == "POST":
             self._check_form(session)
         self.session = session
-        await self.service.record_access(person.name, f"hub page {self.page} {whose}".rstrip())
         return person
 
     async def come_back(self) -> None:
@@ -96,10 +111,12 @@ class PageHandler(HubHandler):
             raise PageRefusal(403, self.translated("This sign-in is over. Open the page again from JupyterHub."))
         token, page = found
         person = await self.service.people.of_token(token)
-        if person is None or not person.is_admin:
-            # Nobody else's browser is remembered, so that they cannot crowd out those of administrators.
+        for_readers = page.startswith(f"{self.service.addresses.prefix}{_READER_PAGES}")
+        if person is None or not (person.is_admin or for_readers):
+            # Nobody else's browser is remembered there, so that they cannot crowd out those of administrators.
             raise PageRefusal(403, self._no_scope())
-        self._set_cookie(_SESSION_COOKIE, login.open(token))
+        cookie, sessions = _sessions(login, for_readers=for_readers)
+        self._set_cookie(cookie, sessions.open(token))
         self.redirect(page or self.service.addresses.prefix)
 
     def text(self, name: str) -> str:
@@ -137,7 +154,7 @@ class PageHandler(HubHandler):
         forms = f"'self' {origin}" if (origin := _origin(hub)) else "'self'"
         self.set_header(
             "Content-Security-Policy",
-            f"default-src 'none'; style-src 'self'; form-action {forms}; frame-ancestors 'none'; base-uri 'none'",
+            f"default-src 'none'; img-src {self.images}; style-src 'self'; form-action {forms}; frame-ancestors 'none'; base-uri 'none'",
         )
         # A page of a person's server on the same host that opens this one gets no hold of its window.
         self.set_header("Cross-Origin-Opener-Policy", "noopener-allow-popups")
@@ -225,6 +242,11 @@ def _environment() -> Environment:
     environment.filters["short"] = _short
     environment.filters["json"] = lambda value: json.dumps(value, ensure_ascii=False)
     return environment
+
+
+def _sessions(login: HubLogin, *, for_readers: bool) -> tuple[str, BrowserSessions]:
+    """The cookie and the sessions of readers, or of administrators."""
+    return (_READER_COOKIE, login.readers) if for_readers else (_SESSION_COOKIE, login.administrators)
 
 
 def _origin(address: str) -> str:

@@ -25,9 +25,11 @@ __all__ = [
     "EMBEDDED_KEY",
     "EmbeddedConversation",
     "EmbeddedMessage",
+    "Speaker",
     "embedded_conversation",
     "embedded_copy_id",
     "read_embedded",
+    "speaker_of",
 ]
 
 EMBEDDED_KEY: Final = "hdsp_conversation"
@@ -133,7 +135,7 @@ def embedded_copy_id(conversation: EmbeddedConversation, owner: str) -> TaskId:
 
 
 def _embedded(message: ClineMessage, masker: Masker, *, is_first: bool) -> EmbeddedMessage | None:
-    by = _speaker(message, is_first=is_first)
+    by = speaker_of(message, is_first=is_first)
     # What was found in other conversations is not for everybody who gets the notebook.
     if by is None or message.partial or past_hits(message):
         return None
@@ -149,7 +151,8 @@ def _embedded(message: ClineMessage, masker: Masker, *, is_first: bool) -> Embed
     return EmbeddedMessage(ts=message.ts, by=by, text=text) if text else None
 
 
-def _speaker(message: ClineMessage, *, is_first: bool) -> Speaker | None:
+def speaker_of(message: ClineMessage, *, is_first: bool) -> Speaker | None:
+    """Who says a message; None for what is about the conversation itself."""
     kind = message.ask or message.say or ""
     if kind in _PERSON or (is_first and message.say == "text"):
         return "person"

@@ -1,0 +1,1 @@
+"""Conversations that people of a hub share as links to read."""
