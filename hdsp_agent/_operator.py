@@ -11,6 +11,7 @@ from pydantic import JsonValue, SecretStr
 
 from . import _person
 from .comm import Owner
+from .comm.hub_links import HubLinks
 from .comm.hub_reports import HubReportsTarget
 from .config import (
     HUB_TOKEN_VARIABLE,
@@ -33,6 +34,7 @@ __all__ = [
     "audit_log_of",
     "backend_of",
     "home_of",
+    "hub_links_of",
     "hub_reports_of",
     "local_models_folder_of",
     "person_of_server",
@@ -139,6 +141,11 @@ def _decided(app: HdspAgentApp) -> dict[str, JsonValue]:
 def person_of_server() -> Owner:
     """To whom the server belongs: a hub names the person; elsewhere it is whoever runs it."""
     return Owner(_person.person_of_server())
+
+
+def hub_links_of(app: HdspAgentApp) -> HubLinks:
+    """Where this server shares conversations as links, if anywhere."""
+    return HubLinks(app.hub_service_url, os.environ.get(HUB_TOKEN_VARIABLE, "").strip())
 
 
 def user_config_of(app: HdspAgentApp) -> UserConfigSource | None:

@@ -20,6 +20,7 @@ from .audit import Audit
 from .checkpoint_access import CheckpointAccess
 from .folder_trust import FolderTrusts
 from .history import History
+from .hub_links import HubLinks
 from .hub_reports import HubReports
 from .kernel_variables import KernelVariables
 from .mcp.endpoint import McpEndpoint
@@ -72,6 +73,7 @@ class Services:
     verifications: Verifications
     mcp_servers: McpServersAccess
     folder_trusts: FolderTrusts
+    hub_links: HubLinks
     mcp_endpoint: McpEndpoint
     monitoring: Monitoring
     hub_reports: HubReports | None

@@ -133,6 +133,7 @@ class RestHandler(APIHandler):
                 action = "read" if declared.action == "read" else "change"
                 action = "delete" if self.request.method == "DELETE" else action
                 action = "export" if place[-1] == "export" else action
+                action = "export" if place[-1] == "share" and action == "change" else action
             case _:
                 return
         task = None if action == "list" else unquote(place[1])

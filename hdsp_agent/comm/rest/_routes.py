@@ -66,6 +66,7 @@ def routes() -> dict[str, type[RestHandler]]:
     from ._secrets import SecretHandler, SecretsHandler, SecretStorageHandler
     from ._settings import SettingsExportHandler, SettingsHandler, SettingsImportHandler, SettingsSchemaHandler
     from ._setup import KeyCheckHandler, SetupCandidatesHandler, SetupUseHandler
+    from ._share import TaskShareHandler
     from ._storage import StatisticsHandler, StorageHandler
     from ._tasks import (
         TaskArtifactHandler,
@@ -119,6 +120,7 @@ def routes() -> dict[str, type[RestHandler]]:
         "/tasks/{task}/numbers": TaskNumbersHandler,
         "/tasks/{task}/artifacts/{artifact}": TaskArtifactHandler,
         "/tasks/{task}/export": TaskExportHandler,
+        "/tasks/{task}/share": TaskShareHandler,
         "/checkpoints": CheckpointsHandler,
         "/checkpoints/cells": CellVersionsHandler,
         "/checkpoints/store": CheckpointStoreHandler,
