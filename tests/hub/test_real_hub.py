@@ -8,7 +8,8 @@ import os
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -53,11 +54,11 @@ c.JupyterHub.custom_scopes = {{
     "{admin}": {{"description": "See what everybody used"}},
 }}
 c.Spawner.server_token_scopes = ["users:activity!user", "access:servers!server", "{use}"]
-c.JupyterHub.load_groups = {{"students": {{"users": ["ada", "bob"]}}}}
+c.JupyterHub.load_groups = {{"students": {{"users": ["ada", "bob"]}}, "staff": {{"users": ["root", "tess"]}}}}
 c.JupyterHub.load_roles += [
     {{"name": "user", "scopes": ["self", "{use}"]}},
     {{"name": "usage", "users": ["root"], "scopes": ["{admin}", "access:services!service=hdsp-agent"]}},
-    {{"name": "curious", "users": ["bob"], "scopes": ["access:services!service=hdsp-agent"]}},
+    {{"name": "curious", "users": ["bob", "tess"], "scopes": ["access:services!service=hdsp-agent"]}},
     {{"name": "look", "services": ["tests"], "scopes": ["read:services"]}},
 ]
 c.JupyterHub.services += [{{
@@ -102,6 +103,14 @@ class People:
 
     async def get(self, path: str, token: str) -> httpx2.Response:
         return await self._http.get(f"{self.hub.url}{path}", headers={"Authorization": f"token {token}"})
+
+    async def post(self, path: str, token: str, body: object) -> httpx2.Response:
+        return await self._http.post(
+            f"{self.hub.url}{path}", headers={"Authorization": f"token {token}"}, content=json.dumps(body)
+        )
+
+    async def delete(self, path: str, token: str) -> httpx2.Response:
+        return await self._http.delete(f"{self.hub.url}{path}", headers={"Authorization": f"token {token}"})
 
     async def usage(self, token: str) -> Any:
         answer = await self.get(f"{_SERVICE}api/usage", token)
@@ -148,7 +157,7 @@ async def test_people_of_a_hub_have_models_without_keys(tmp_path: Path) -> None:
                 "default_model": "qwen3",
             },
         }
-        async with running_hub(tmp_path, settings, config=config) as hub:
+        async with running_hub(tmp_path, settings, people=("ada", "bob", "tess"), config=config) as hub:
             await asyncio.gather(hub.start("ada"), hub.start("bob"))
             people = People(hub, direct, http)
             ada, bob = [(await hub.environment(person))["JUPYTERHUB_API_TOKEN"] for person in ("ada", "bob")]
@@ -158,8 +167,11 @@ async def test_people_of_a_hub_have_models_without_keys(tmp_path: Path) -> None:
             await _only_the_administrator_sees_all(people, ada)
             await _administrators_alone_sign_in_to_the_pages(hub)
             await _tokens_without_the_scope_are_refused(people)
+            links = await _a_conversation_is_shared(people, tmp_path)
             await _a_budget_is_reached_and_raised(people, ada, policies, server.url, tmp_path / "ada/project")
             await _a_killed_service_comes_again_and_has_lost_nothing(people, bob)
+            await _each_reads_what_is_for_them(hub, links)
+            await _a_link_is_taken_back(people, ada, links, hub)
 
 
 async def _the_agent_works_in_a_terminal(hub: RealHub, server: RawServer, folder: Path) -> None:
@@ -226,6 +238,51 @@ async def _tokens_without_the_scope_are_refused(people: People) -> None:
     for token, status in ((weak, 403), ("none", 401)):
         async with people.chat(token) as answer:
             assert answer.status_code == status
+
+
+async def _a_conversation_is_shared(people: People, folder: Path) -> list[Any]:
+    """By Ada's server: one link for her group, one for staff."""
+    token, _ = await people.hub.token("ada", "access:servers!user=ada")
+    server = "/user/ada/hdsp-agent/api"
+    [task, *_] = (await people.get(f"{server}/history", token)).json()["taskHistory"]
+    offer = await people.get(f"{server}/tasks/{task['id']}/share", token)
+    assert offer.status_code == 200 and offer.json()["groups"] == ["students"], offer.text
+    links = []
+    for group in ("students", "staff"):
+        made = await people.post(f"{server}/tasks/{task['id']}/share", token, {"groups": [group], "days": 3})
+        assert made.status_code == 201, made.text
+        links.append(made.json()["url"])
+    await _each_reads_what_is_for_them(people.hub, links)
+    assert (folder / "data/audit.jsonl").read_text().count("hub open link") == 3
+    return links
+
+
+async def _each_reads_what_is_for_them(hub: RealHub, links: list[Any]) -> None:
+    for person, may in (("bob", (True, False)), ("tess", (False, True)), ("root", (False, True))):
+        async with signed_in(hub, links[0], person) as browser:
+            for link, is_for_them in zip(links, may, strict=True):
+                seen = await browser.get(hub.url + link)
+                assert seen.status_code == (200 if is_for_them else 404), (person, seen.text)
+                assert ("It is done." in seen.text) == is_for_them
+
+
+async def _a_link_is_taken_back(people: People, ada: str, links: list[Any], hub: RealHub) -> None:
+    told = await people.get(f"{_SERVICE}api/shared", ada)
+    [number] = [link["number"] for link in told.json()["links"] if link["url"] == links[0]]
+    assert (await people.delete(f"{_SERVICE}api/shared/{number}", ada)).status_code == 200
+    async with signed_in(hub, links[0], "bob") as browser:
+        assert (await browser.get(hub.url + links[0])).status_code == 404
+
+
+@asynccontextmanager
+async def signed_in(hub: RealHub, page: str, person: str) -> AsyncIterator[httpx2.AsyncClient]:
+    """A browser that followed a link and typed a name."""
+    async with httpx2.AsyncClient(trust_env=False, timeout=60, follow_redirects=True) as browser:
+        form = await browser.get(hub.url + page)
+        assert "/hub/login" in str(form.url)
+        login = {"username": person, "password": "any", "_xsrf": browser.cookies.get("_xsrf", path="/hub/") or ""}
+        await browser.post(form.url, data=login)
+        yield browser
 
 
 async def _a_budget_is_reached_and_raised(people: People, ada: str, policies: Path, url: str, folder: Path) -> None:
