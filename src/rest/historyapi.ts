@@ -8,6 +8,9 @@ import type {
   ProfileView,
   SetupCandidates,
   SetupUse,
+  ShareBody,
+  SharedLinkView,
+  ShareOffer,
   StatisticsView
 } from '../generated/rest';
 import type { HistoryItem, HistorySort } from '../generated/wire';
@@ -110,6 +113,20 @@ export class HistoryApi extends SettingsApi {
       path: { task },
       query: { ts: String(ts) }
     });
+  }
+
+  /**
+   * What a link to a conversation would show to others of the hub.
+   */
+  shareOffer(task: string): Promise<ShareOffer> {
+    return this._request('GET /tasks/{task}/share', { path: { task } });
+  }
+
+  /**
+   * Share a conversation as a link.
+   */
+  share(task: string, body: ShareBody): Promise<SharedLinkView> {
+    return this._request('POST /tasks/{task}/share', { path: { task }, body });
   }
 
   /**

@@ -67,6 +67,7 @@ export namespace CommandIDs {
   export const forkConversation = 'hdsp-agent:fork-conversation';
   export const showCheckpoints = 'hdsp-agent:show-checkpoints';
   export const exportConversation = 'hdsp-agent:export-conversation';
+  export const shareConversation = 'hdsp-agent:share-conversation';
   export const copyConversation = 'hdsp-agent:copy-conversation';
   export const copyRequest = 'hdsp-agent:copy-request';
   export const deleteConversation = 'hdsp-agent:delete-conversation';

@@ -37,6 +37,7 @@ import {
   plainTitle,
   titleOf
 } from '../../ui/conversations/opentasks';
+import { isOnHub, shareConversation } from './shareconversation';
 
 type Args = ReadonlyPartialJSONObject;
 
@@ -56,6 +57,7 @@ export const HEADER_COMMANDS: readonly string[] = [
   CommandIDs.showCheckpoints,
   CommandIDs.forkConversation,
   CommandIDs.exportConversation,
+  CommandIDs.shareConversation,
   CommandIDs.copyConversation,
   CommandIDs.copyRequest,
   CommandIDs.deleteConversation
@@ -280,6 +282,16 @@ function addTaskCommands(services: IPanelServices): IDisposable {
       execute: withTask(({ taskId }, args) =>
         exportConversation(services, taskId, Private.formatOf(args))
       )
+    }),
+    commands.addCommand(CommandIDs.shareConversation, {
+      label: commandLabel(trans, trans.__('Share as a Link…')),
+      caption: trans.__(
+        'Let others of the hub read the conversation as it is now'
+      ),
+      describedBy: { args: ofTask },
+      isVisible: isOnHub,
+      isEnabled: hasTask,
+      execute: withTask(task => shareConversation(services, task))
     }),
     commands.addCommand(CommandIDs.copyConversation, {
       label: commandLabel(trans, trans.__('Copy Conversation as Markdown')),

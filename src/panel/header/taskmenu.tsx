@@ -41,6 +41,7 @@ function fill(menu: Menu, exportLabel: string): void {
   menu.addItem({ command: CommandIDs.showCheckpoints });
   menu.addItem({ command: CommandIDs.forkConversation });
   menu.addItem({ type: 'submenu', submenu: files });
+  menu.addItem({ command: CommandIDs.shareConversation });
   menu.addItem({ command: CommandIDs.copyConversation });
   menu.addItem({ command: CommandIDs.copyRequest });
   menu.addItem({ type: 'separator' });

@@ -266,6 +266,7 @@ function RowMenu({
         args: { ...args, format }
       });
     }
+    menu.addItem({ command: CommandIDs.shareConversation, args });
     menu.addItem({ command: CommandIDs.copyRequest, args });
     menu.addItem({ type: 'separator' });
     menu.addItem({ command: CommandIDs.deleteConversation, args });
