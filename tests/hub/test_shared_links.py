@@ -15,7 +15,7 @@ import pytest
 from hdsp_agent.hub.shared.page_making import PageMaker
 
 from ._helpers.browsers import browser
-from ._helpers.policy_files import ENVIRONMENT, SMALL
+from ._helpers.policy_files import ENVIRONMENT, SMALL, write
 from ._helpers.running import RunningService, running_service
 
 NOON = 1_775_000_000.0
@@ -240,7 +240,11 @@ async def test_who_may_not_use_models_shares_nothing(tmp_path: Path) -> None:
 
 
 async def test_sharing_is_switched_off(tmp_path: Path) -> None:
-    async with running_service(tmp_path, SMALL + "    sharing: {allowed: false}\n") as running:
+    async with running_service(tmp_path, SMALL) as running:
+        link = await shared(running)
+        write(tmp_path, SMALL + "    sharing: {allowed: false}\n")
+        await running.service.policies.read_again()
+        assert (await opened(running, link, "bob-token")).status_code == 404
         assert (await ask_to_share(running)).status_code == 403
         assert (await running.json("api/shared"))["allowed"] is False
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from hdsp_agent.comm import Owner
 from hdsp_agent.comm.hub_links import HubLinks
 from hdsp_agent.comm.services import Services
 from tests._helpers.jupyter_fetch import Fetch
@@ -80,3 +81,15 @@ async def test_what_cannot_be_shared_is_said(services: Services, jp_fetch: Fetch
     connect(services, running.url)
     assert await refusal(get(jp_fetch, *share)) == (503, "unavailable")
     assert not HubLinks("", "token").is_there and not HubLinks("http://hub", "").is_there
+
+
+async def test_a_guest_shares_nothing_in_the_name_of_the_servers_owner(
+    services: Services, jp_fetch: Fetch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = await keep(services, "Plot the sales", user="guest")
+    monkeypatch.setattr("hdsp_agent.comm.rest._share.owner_of", lambda handler: Owner("guest"))
+    async with running_service(tmp_path, SMALL) as running:
+        connect(services, running.url)
+        assert (await get(jp_fetch, "tasks", task, "share"))["available"] is False
+        assert await refusal(post(jp_fetch, "tasks", task, "share", everybody=True)) == (403, "not_allowed")
+        assert (await running.json("api/shared"))["links"] == []

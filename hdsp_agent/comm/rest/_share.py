@@ -7,7 +7,6 @@ from typing import Annotated
 from pydantic import Field, JsonValue
 
 from ...errors import NotAllowed
-from ...persistence import TaskReader
 from ...wire import WireModel
 from ..identity import owner_of
 from ._rest_endpoint import RestHandler, endpoint
@@ -21,7 +20,7 @@ class ShareOffer(WireModel):
     """What a link to a conversation would show, and what the hub allows."""
 
     available: bool
-    """Whether this server has a hub service. Without one, the rest is empty."""
+    """Whether this server has a hub service, and is the person's own. Otherwise the rest is empty."""
     messages: int = 0
     images: int = 0
     outputs: int = 0
@@ -63,9 +62,9 @@ class TaskShareHandler(RestHandler):
     @endpoint("Show what a link to a conversation would show to others of the hub", answer=ShareOffer)
     async def get(self, task: str) -> ShareOffer:
         """Nothing is sent."""
-        reader = await self._own_task(task)
+        reader = await self.services.history.task(owner_of(self), task)
         hub = self.services.hub_links
-        if not hub.is_there:
+        if not hub.is_there or not self._is_own_server:
             return ShareOffer(available=False)
         offer = await hub.offer()
         conversation = await hub.conversation(reader, offer)
@@ -92,7 +91,9 @@ class TaskShareHandler(RestHandler):
     )
     async def post(self, task: str, *, body: ShareBody) -> SharedLinkView:
         """As it is now; what happens later is not in it."""
-        reader = await self._own_task(task)
+        reader = await self.services.history.task(owner_of(self), task)
+        if not self._is_own_server:
+            raise NotAllowed("Only the person whose server this is can share conversations from it.", why="guest")
         hub = self.services.hub_links
         conversation = await hub.conversation(reader, await hub.offer())
         audience: dict[str, JsonValue] = {
@@ -103,10 +104,7 @@ class TaskShareHandler(RestHandler):
         link = await hub.share(conversation, audience, body.days)
         return SharedLinkView(url=link.url, ends=int(link.ends * 1000))
 
-    async def _own_task(self, task: str) -> TaskReader:
-        """The conversation. Raises NotAllowed for a guest: the hub would take the link for the server's owner's."""
-        owner = owner_of(self)
-        reader = await self.services.history.task(owner, task)
-        if owner != self.services.storage.person:
-            raise NotAllowed("Only the person whose server this is can share conversations from it.", why="guest")
-        return reader
+    @property
+    def _is_own_server(self) -> bool:
+        # The hub would take what a guest shares for the owner's.
+        return owner_of(self) == self.services.storage.person

@@ -27,7 +27,8 @@ class SharedPage(PageHandler):
         if (reader := await self.signed_in()) is None:
             return
         link = await self.service.links.find(name, self.service.time())
-        if link is None or reader.is_service or not link.is_for(reader.name, reader.groups):
+        is_allowed = self.service.policies.now.policies.sharing.allowed and not reader.is_service
+        if link is None or not is_allowed or not link.is_for(reader.name, reader.groups):
             raise self._not_there()
         content = await self.service.links.content(link.facts.number)
         if content is None:
