@@ -54,6 +54,9 @@ class LinksHandler(HubHandler):
             raise Refusal(403, "sharing_not_allowed", "Sharing conversations as links is switched off on this hub.")
         connection = self.request.connection
         assert isinstance(connection, HTTP1Connection)
+        if connection.stream.closed():
+            # Nobody would tell us again that the client is gone.
+            return
         most = policy.most_bytes + _MOST_FRAME
         connection.set_max_body_size(most)
         length = self.request.headers.get("Content-Length", "")
