@@ -170,7 +170,7 @@ class TaskManager:
         """
         texts = None if edited is None else tuple(edited)
         given = GivenAnswer(response, text, tuple(images), tuple(attachments), texts, run, may_edit=may_edit)
-        task = self.tasks.opened(task_id)
+        task = await self.tasks.at_work(task_id)
         if task is None:
             if await self._waits_for(task_id) != ask_ts:
                 raise AskNotOpen("This question is no longer open: the task continued without it.", ask=ask_ts)
@@ -246,10 +246,7 @@ class TaskManager:
 
         That is the subtask that is worked on for the task, if there is one. It is said as ``send`` does.
         """
-        task = self.tasks.opened(task_id)
-        if task is not None and task.state.completed:
-            # What it asks then waits in its log alone.
-            await task.ended()
+        await self.tasks.at_work(task_id)
         task = await self.worked_on_for(task_id)
         heard_by = task_id if task is None else task.task_id
         waiting = await self._question_for_words(heard_by, _AT_CELL)
@@ -309,11 +306,7 @@ class TaskManager:
 
     async def condense(self, task_id: TaskId) -> None:
         """Condense what a task's model sees, whatever the task is doing. Raises Conflict saying why that cannot be."""
-        task = self.tasks.opened(task_id)
-        if task is not None and task.state.completed:
-            # The person saw that it is done before it was put with the completed ones.
-            await task.ended()
-            task = self.tasks.opened(task_id)
+        task = await self.tasks.at_work(task_id)
         if task is not None and task.external is not None:
             raise Unsupported("This is the conversation of another agent. There is nothing to condense here.")
         if task is not None:

@@ -10,6 +10,7 @@ import pytest
 
 from hdsp_agent.agent import AskNotOpen, TaskRequest
 from hdsp_agent.config import GlobalSettings
+from hdsp_agent.messages import MessageEvent, TaskEvent, TaskId
 from hdsp_agent.providers import call_tool
 
 from ._helpers.scripted_agent import Look, running_agent, until
@@ -211,3 +212,25 @@ async def test_a_picture_that_is_none_is_told_instead_of_nothing(tmp_path: Path)
         await agent.completed(task_id)
         [said, *_] = agent.model.requests[0].messages
         assert "could not be read" in str(said.content)
+
+
+async def test_an_answer_that_comes_as_soon_as_the_result_is_shown_makes_the_task_go_on(tmp_path: Path) -> None:
+    async with running_agent(tmp_path, [DONE, DONE]) as agent:
+        answered: list[asyncio.Future[None]] = []
+
+        def say_more(event: TaskEvent) -> None:
+            if isinstance(event, MessageEvent) and event.payload[0].message.ask == "completion_result" and not answered:
+                ask = event.payload[0].message
+                # It is not put with the completed ones yet: a slow database takes its time for that.
+                answer = agent.manager.answer(
+                    TaskId(event.payload[0].task_id), ask.ts, "messageResponse", "one more thing"
+                )
+                answered.append(asyncio.ensure_future(answer))
+
+        agent.manager.tasks.events.on_any(say_more)
+        task_id = await agent.start()
+        await until(lambda: len(agent.model.requests) == 2 or None)
+        await answered[0]
+        await agent.completed(task_id)
+        feedback = [message.text for message in await agent.ui(task_id) if message.say == "user_feedback"]
+        assert feedback == ["one more thing"]

@@ -21,11 +21,7 @@ __all__ = ["message_shown", "task_to_change"]
 @asynccontextmanager
 async def task_to_change(tasks: TaskPool, subtasks: Subtasks, task_id: TaskId) -> AsyncIterator[Task]:
     """The task, to change what it recorded. One that rests is opened for it, and rests again afterwards."""
-    task = tasks.opened(task_id)
-    if task is not None and task.state.completed:
-        # It is put with the completed ones just now.
-        await task.ended()
-        task = tasks.opened(task_id)
+    task = await tasks.at_work(task_id)
     if task is not None:
         yield task
         return

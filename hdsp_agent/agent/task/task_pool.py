@@ -107,6 +107,14 @@ class TaskPool:
         """A task that is worked on, if it is."""
         return self._open.get(task_id)
 
+    async def at_work(self, task_id: TaskId) -> Task | None:
+        """The same; one whose result is on screen already is put with the completed ones first, and waits in its log alone."""
+        task = self._open.get(task_id)
+        if task is not None and task.state.completed:
+            await task.ended()
+            task = self._open.get(task_id)
+        return task
+
     async def create_child(self, parent: Task, wanted: Delegated) -> None:
         """Make the subtask a task waits for, and let it work."""
         mode = await self.mode(wanted.mode, parent.state.workspace)
