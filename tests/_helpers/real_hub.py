@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
-from asyncio.subprocess import DEVNULL, PIPE
+from asyncio.subprocess import DEVNULL, Process
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -48,10 +49,55 @@ c.JupyterHub.load_roles = [
 
 
 class RealHub:
-    """Asked as an administrator's service asks it."""
+    """Asked as an administrator's service asks it; it and its proxy can be killed."""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
+    def __init__(self, folder: Path, port: int, environment: Mapping[str, str]) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+        self._folder = folder
+        self._environment = environment
+        self._process: Process | None = None
+        self._servers: set[int] = set()
+        self._was_killed = False
+
+    async def run(self) -> None:
+        """Start it, with a proxy of its own, and wait until both answer."""
+        log = self._folder / "hub.log"
+        with log.open("ab") as file:
+            began = file.tell()
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "jupyterhub",
+                cwd=self._folder, env={**os.environ, **self._environment}, stdin=DEVNULL, stderr=file,
+            )  # fmt: skip
+        while b"JupyterHub is now running" not in (said := log.read_bytes()[began:]):
+            assert self._process.returncode is None, said.decode()
+            await asyncio.sleep(0.05)
+
+    async def kill(self) -> None:
+        """End it at once; its proxy and the servers that it started go on."""
+        assert self._process is not None
+        self._was_killed = True
+        self._process.kill()
+        await self._process.wait()
+
+    def kill_proxy(self) -> None:
+        """End its proxy at once; it starts another one when it notices."""
+        self._was_killed = True
+        os.kill(int((self._folder / "proxy.pid").read_text()), signal.SIGKILL)
+
+    async def end(self) -> None:
+        """End it with its proxy and the servers that it started."""
+        assert self._process is not None
+        if self._process.returncode is None and not self._was_killed:
+            self._process.terminate()
+            await self._process.wait()
+            return
+        # It would wait for servers that are no children of its own, and start its proxy again meanwhile.
+        with suppress(ProcessLookupError):
+            await self.kill()
+        proxy = self._folder / "proxy.pid"
+        for number in (*self._servers, *([int(proxy.read_text())] if proxy.exists() else [])):
+            with suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
 
     async def ask(self, method: str, path: str, body: object = None) -> ParsedJson:
         async with httpx2.AsyncClient(trust_env=False, timeout=60) as http:
@@ -78,25 +124,34 @@ class RealHub:
                 if line.startswith("data:") and json.loads(line.removeprefix("data:")).get("ready"):
                     break
             # Ready is for the hub what answers; we are loaded a moment later.
-            for _ in range(600):
+            for _ in range(1_800):
                 if (await http.get(f"{self.url}/user/{person}/hdsp-agent/api/health")).status_code != 404:
+                    self._servers.add(await self._server(person))
                     return
                 await asyncio.sleep(0.1)
         raise AssertionError(f"the server of {person} did not start")
 
     async def environment(self, person: str) -> dict[str, str]:
         """What a terminal has that this person opens in their server."""
-        state = (await self.ask("GET", f"users/{person}"))["servers"][""]["state"]
-        lines = Path(f"/proc/{state['pid']}/environ").read_bytes().split(b"\0")
+        lines = Path(f"/proc/{await self._server(person)}/environ").read_bytes().split(b"\0")
         return dict(line.decode().split("=", 1) for line in lines if line)
+
+    async def _server(self, person: str) -> int:
+        state = (await self.ask("GET", f"users/{person}"))["servers"][""]["state"]
+        return int(str(state["pid"]))
 
 
 @asynccontextmanager
 async def running_hub(
-    tmp_path: Path, server: Mapping[str, object], *, people: Sequence[str] = ("ada", "bob"), config: str = ""
+    tmp_path: Path,
+    server: Mapping[str, object],
+    *,
+    people: Sequence[str] = ("ada", "bob"),
+    config: str = "",
+    hub_port: int | None = None,
 ) -> AsyncIterator[RealHub]:
     """A hub whose people's servers have this configuration; ``config`` is more of the hub's own."""
-    port, hub_port, proxy_port = free_port(), free_port(), free_port()
+    port, proxy_port, hub_port = free_port(), free_port(), hub_port or free_port()
     for person in people:
         (tmp_path / person / "project").mkdir(parents=True)
     (tmp_path / "jupyter_server_config.json").write_text(json.dumps(server))
@@ -117,20 +172,9 @@ async def running_hub(
         )
         + config
     )  # fmt: skip
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "jupyterhub",
-        cwd=tmp_path, env={**os.environ, **own}, stdin=DEVNULL, stderr=PIPE, limit=10_000_000,
-    )  # fmt: skip
-    assert process.stderr is not None
-    said: list[str] = []
-    while b"JupyterHub is now running" not in (line := await process.stderr.readline()):
-        said.append(line.decode())
-        assert line, "".join(said)
-    heard = asyncio.create_task(process.stderr.read())
+    hub = RealHub(tmp_path, port, own)
     try:
-        yield RealHub(f"http://127.0.0.1:{port}")
+        await hub.run()
+        yield hub
     finally:
-        # It ends its proxy and the servers it started.
-        process.terminate()
-        await process.wait()
-        (tmp_path / "hub.log").write_bytes(await heard)
+        await hub.end()

@@ -87,6 +87,11 @@ class JupyterProcess:
             self._process.wait()
 
     @property
+    def url(self) -> str:
+        """Where it is."""
+        return f"http://127.0.0.1:{self._port}/"
+
+    @property
     def address(self) -> str:
         """Where its WebSockets are."""
         return f"ws://127.0.0.1:{self._port}/"
