@@ -210,6 +210,14 @@ export interface Endpoints {
     query: { format?: string };
     answer: Blob;
   };
+  /** Show what a link to a conversation would show to others of the hub. */
+  'GET /tasks/{task}/share': { path: { task: string }; answer: ShareOffer };
+  /** Share a conversation as a link for others of the hub. */
+  'POST /tasks/{task}/share': {
+    path: { task: string };
+    body: ShareBody;
+    answer: SharedLinkView;
+  };
   /** List what was done to a workspace, newest first. */
   'GET /checkpoints': {
     query: {
@@ -1793,6 +1801,43 @@ export interface SetupUse {
   id: string;
   model?: string;
   name?: string;
+}
+
+/** Who may read it: everybody who can log in to the hub, or groups and people. And for how many days. */
+export interface ShareBody {
+  everybody: boolean;
+  groups?: Array<string>;
+  people?: Array<string>;
+  days: number;
+}
+
+/** What a link to a conversation would show, and what the hub allows. */
+export interface ShareOffer {
+  /** Whether this server has a hub service, and is the person's own. Otherwise the rest is empty. */
+  available: boolean;
+  messages: number;
+  images: number;
+  /** Long outputs that go in full. */
+  outputs: number;
+  imagesLeftOut: number;
+  /** Those for which there is no room. */
+  outputsLeftOut: number;
+  /** The person's own. */
+  groups?: Array<string>;
+  mostDays: number;
+  /** How many links the person has. */
+  links: number;
+  mostLinks: number;
+  /** Where they are listed: a whole address, or a path of the hub's. */
+  page: string;
+}
+
+/** The link. */
+export interface SharedLinkView {
+  /** A whole address, or a path of the hub's. */
+  url: string;
+  /** Milliseconds since 1970. */
+  ends: number;
 }
 
 /** The caller's tasks in numbers. */

@@ -917,7 +917,7 @@ export interface ClineMessage {
   feedback?: MessageFeedback;
   notebook?: NotebookRef;
   recalled?: Array<RecalledItem>;
-  stoppedBy?: 'person';
+  stoppedBy?: 'person' | 'administrator';
   ending?: Ending;
 }
 
