@@ -24,9 +24,10 @@ from tests._helpers.free_port import free_port
 from tests._helpers.model_server import RawServer, Reply, raw_server, sse, sse_events
 from tests.comm._helpers.scripted_pages import Turn, asked, question, said, speak
 from tests.comm.conftest import Connect
+from tests.hub._helpers.browsers import browser
 from tests.hub._helpers.policy_files import write
 from tests.hub._helpers.running import ADMIN, USE, HubOfTests, RunningService, hub_of_tests
-from tests.hub.test_admin_pages import browser, page
+from tests.hub.test_admin_pages import page
 
 POLICIES = """
     providers:

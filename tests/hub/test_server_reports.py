@@ -19,8 +19,9 @@ from hdsp_agent.hub import reporting_servers
 from hdsp_agent.hub.reporting_servers import ReportingServer
 from hdsp_agent.telemetry import StopOrder
 
+from ._helpers.browsers import browser
 from ._helpers.running import USE, RunningService, running_service
-from .test_admin_pages import EVIL, NOON, TEXT, browser, page
+from .test_admin_pages import EVIL, NOON, TEXT, page
 
 TASK: dict[str, Any] = {
     "id": "task-1", "mode": "code", "model": "qwen3", "work": "running", "seconds": 90, "tokens": 1200, "cost": 0.25,

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.agent.recall import recall_feed
+from hdsp_agent.agent.recall.conversation_passages import read_conversation_passages
 from hdsp_agent.messages import ClineMessage
 from hdsp_agent.persistence import MessageManager, TaskReader
 from hdsp_agent.recall import Passage
@@ -86,7 +87,7 @@ async def test_what_is_said_while_another_server_reads_it_is_not_lost(
 ) -> None:
     async with past(tmp_path) as here, past(_elsewhere(tmp_path)) as there:
         task_id = await there.conversation("The heron is grey", "Noted.")
-        read = recall_feed.read_conversation_passages
+        read = read_conversation_passages
         overtaken: list[None] = []
 
         async def read_slowly(reader: TaskReader) -> list[Passage]:
