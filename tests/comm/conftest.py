@@ -7,9 +7,19 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import pytest
 
+from hdsp_agent.agent.checkpoints import checkpoint_service
+from hdsp_agent.comm import open_panels
 from hdsp_agent.comm.services import Services
 from tests._helpers.jupyter_fetch import SocketFetch
 from tests.comm.channel._helpers.channel_panel import Frame, Panel
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_out_for_want_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a page is told without, if it takes a busy machine longer, it is told."""
+    monkeypatch.setattr(checkpoint_service, "_COUNT_SECONDS", 60.0)
+    monkeypatch.setattr(open_panels, "_PATIENCE_SECONDS", 60.0)
+
 
 Connect = Callable[[], AbstractAsyncContextManager[Panel]]
 

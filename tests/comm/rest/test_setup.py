@@ -31,6 +31,9 @@ def nothing_there(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in secret_environment():
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(setup_candidates, "LOCAL_SERVERS", ())
+    # They are of this process, which may be busy.
+    monkeypatch.setattr(setup_candidates, "_CONNECT_SECONDS", 60.0)
+    monkeypatch.setattr(setup_candidates, "_ANSWER_SECONDS", 60.0)
 
 
 async def candidates(jp_fetch: Fetch) -> dict[str, Any]:
