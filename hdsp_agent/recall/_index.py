@@ -138,9 +138,11 @@ class RecallIndex:
             lambda connection: compare_versions(connection, self._dialect, kind, versions, owner)
         )
 
-    async def stale(self, kind: RecallKind, versions: Mapping[str, str]) -> frozenset[str]:
-        """Which of these sources must be put again, given the versions they have now. Others may be there, too."""
-        return await self._database.read(lambda connection: find_stale(connection, self._dialect, kind, versions))
+    async def stale(self, kind: RecallKind, versions: Mapping[str, str], *, owner: str) -> frozenset[str]:
+        """Which of these sources of an owner must be put again, given the versions they have now. Others may be there, too."""
+        return await self._database.read(
+            lambda connection: find_stale(connection, self._dialect, kind, versions, owner)
+        )
 
     async def search(self, query: RecallQuery) -> tuple[RecallHit, ...]:
         """The passages that answer best. Any text is a question; one that says nothing finds nothing."""

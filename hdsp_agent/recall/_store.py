@@ -99,16 +99,16 @@ def compare_versions(
 
 
 def find_stale(
-    connection: SqlConnection, dialect: RecallDialect, kind: RecallKind, versions: Mapping[str, str]
+    connection: SqlConnection, dialect: RecallDialect, kind: RecallKind, versions: Mapping[str, str], owner: str
 ) -> frozenset[str]:
-    """Which of these sources the index does not have in this version, whoever has them."""
+    """Which of these sources the index does not have in this version."""
     kept, values = dialect.kept(kind)
     found = connection.execute(
         f"""
         SELECT id, version FROM recall_sources
-        WHERE kind = ? AND {kept} AND id IN (SELECT value FROM {dialect.texts} AS ids)
+        WHERE kind = ? AND {kept} AND owner = ? AND id IN (SELECT value FROM {dialect.texts} AS ids)
         """,  # noqa: S608 - as above
-        (kind, *values, listed(storable(one) for one in versions)),
+        (kind, *values, storable(owner), listed(storable(one) for one in versions)),
     )
     known = {(id, version) for id, version in found}
     return frozenset(one for one, version in versions.items() if (storable(one), storable(version)) not in known)

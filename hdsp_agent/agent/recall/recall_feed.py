@@ -68,7 +68,7 @@ class RecallFeed:
         self._is_memory_on = is_memory_on
         self._stayed_here = stayed_here
         self._touched: dict[str, None] = {}
-        self._followed_to: int | None = None
+        self._followed_to: dict[str, int] = {}
         self._following = asyncio.Lock()
         self._is_behind = False
         self._memory_files: dict[str, tuple[int, Identities]] = {}
@@ -123,8 +123,9 @@ class RecallFeed:
         """Put in what the history has learned since the last time; whether that was anything."""
         async with self._following:
             index = await self._index()
-            mark, change = await index.changes_after(self._followed_to)
-            if mark == self._followed_to:
+            before = self._followed_to.get(owner)
+            mark, change = await index.changes_after(before)
+            if mark == before:
                 return False
             if change.everything:
                 # The newest first. Older ones are the background's.
@@ -134,11 +135,11 @@ class RecallFeed:
             else:
                 await self._recall.remove("conversation", change.removed)
                 items = {item.id: item for item in change.changed}
-            stale = await self._stale(items)
+            stale = await self._stale(items, owner)
             newest = [task_id for task_id in items if task_id in stale]
-            put = [await self._put(task_id) for task_id in newest[:_MOST_BEFORE_SEARCH]]
+            put = [await self._put(task_id, owner) for task_id in newest[:_MOST_BEFORE_SEARCH]]
             self._is_behind |= len(newest) > _MOST_BEFORE_SEARCH or not all(put)
-            self._followed_to = mark
+            self._followed_to[owner] = mark
             return bool(newest)
 
     async def catch_up(self, owner: str) -> int:
@@ -190,38 +191,42 @@ class RecallFeed:
             "conversation", {task_id: self._version(item) for task_id, item in items.items()}, owner=owner
         )
         await self._recall.remove("conversation", outdated.gone, owner=owner)
-        stale = await self._stale({task_id: items[task_id] for task_id in outdated.stale})
+        stale = await self._stale({task_id: items[task_id] for task_id in outdated.stale}, owner)
         for task_id in sorted(stale, key=lambda task_id: -items[task_id].ts):
             await self._put(task_id)
             # Others have their turn with the database.
             await asyncio.sleep(0)
         return len(stale) + len(outdated.gone)
 
-    async def _stale(self, items: Mapping[str, HistoryItem]) -> frozenset[str]:
-        """Which of these conversations must be put in again."""
-        stale = await self._recall.stale("conversation", {id: self._version(item) for id, item in items.items()})
+    async def _stale(self, items: Mapping[str, HistoryItem], owner: str) -> frozenset[str]:
+        """Which of these conversations must be put in again, if they are this person's."""
+        versions = {task_id: self._version(item) for task_id, item in items.items()}
+        stale = await self._recall.stale("conversation", versions, owner=owner)
         if not stale or not self._recall.is_shared:
             return stale
         # On another server a profile of this name may lead to that machine. Who keeps more from leaving is right.
         stricter = {task_id: self._version(items[task_id], stays_here=True) for task_id in stale}
-        return await self._recall.stale("conversation", stricter)
+        return await self._recall.stale("conversation", stricter, owner=owner)
 
-    async def _put(self, task_id: str) -> bool:
-        """Put a conversation in as it is now, again from the start if another server did so meanwhile; whether it is there."""
+    async def _put(self, task_id: str, owner: str | None = None) -> bool:
+        """Put a conversation in as it is now, again from the start if another server did so meanwhile; whether it is there.
+
+        With an ``owner``, one of somebody else is left alone.
+        """
         index, store = await self._index(), await self._store()
         for _ in range(_MOST_ATTEMPTS):
             entry = await index.get(task_id)
-            if entry is None:
+            if entry is None or owner not in (None, entry.owner):
                 return True
-            item, owner = entry.item, entry.owner
-            known = await self._recall.revision("conversation", owner, task_id)
+            item = entry.item
+            known = await self._recall.revision("conversation", entry.owner, task_id)
             found = await self._read(store, item)
             if found is None:
                 return False
             passages, used_local_model = found
             stays_here = self._stayed_here(item.api_config_name, used_local_model)
             title = (item.title or item.task)[:200]
-            source = RecallSource(owner, "conversation", task_id, title, item.workspace, stays_here)
+            source = RecallSource(entry.owner, "conversation", task_id, title, item.workspace, stays_here)
             with suppress(SourceOvertaken):
                 await self._recall.replace(source, passages, self._version(item), known=known)
                 return True

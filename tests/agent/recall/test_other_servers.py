@@ -61,6 +61,17 @@ async def test_what_was_written_while_this_server_was_off_is_found_the_newest_at
         assert len({text for _, text in await here.found("heron")} - {"Seen."}) == 3
 
 
+async def test_a_conversation_that_named_nobody_is_found_by_whom_it_was_given_to(tmp_path: Path) -> None:
+    async with past(tmp_path) as at:
+        task_id = await at.conversation("The heron is grey", "Noted.", owner="")
+        assert await at.found("heron", owner="") and await at.found("heron") == []
+        entry = await at.index.get(task_id)
+        assert entry is not None
+        await at.index.upsert(entry.item, owner=ME)
+        assert await at.found("heron")
+        assert await at.search.feed.catch_up(ME) == 0
+
+
 @pytest.mark.each_backend("postgres")
 async def test_what_two_servers_put_in_is_there_once_and_is_not_put_in_again(tmp_path: Path) -> None:
     async with past(tmp_path) as here, past(_elsewhere(tmp_path)) as there:
