@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import random
 import sys
 import tempfile
@@ -10,7 +11,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
 
 from hdsp_agent.hub.usage_store import Amounts, RequestEnd, RequestStart
 from tests._helpers.model_server import Reply, raw_server, sse_events
@@ -114,6 +116,31 @@ async def server_of_ada(running: RunningService, told: asyncio.Event) -> None:
         works |= {order["task"]: "paused" for order in orders}
 
 
+async def share(running: RunningService, token: str, title: str, **audience: object) -> None:
+    """Share a conversation as a link."""
+    picture = base64.b64encode((ROOT / "docs/assets/variables.png").read_bytes()).decode()
+    messages = [
+        {"ts": 1_700_000_000_000, "by": "person", "text": "Plot the sales by month, and say which was best."},
+        {
+            "ts": 1_700_000_004_000, "by": "tool", "text": "**run_cells**\n\n```python\nsales.groupby('month').sum()\n```",
+            "images": [{"mediaType": "image/png", "data": picture}],
+            "outputs": [{"name": "output-1", "text": "month  amount\n1          412\n2          530\n" * 40}],
+        },
+        {
+            "ts": 1_700_000_009_000, "by": "agent",
+            "text": "February was best:\n\n| month | amount |\n| --- | ---: |\n| January | 412 |\n| February | **530** |\n\n"
+            "See [the data](https://example.org/sales) and `sales.csv`.\n\n<script>alert(1)</script>",
+        },
+    ]  # fmt: skip
+    conversation = {"title": title, "asOf": 1_700_000_010_000, "messages": messages}
+    answer = await running.http.post(
+        f"{running.url}api/shared",
+        json={"conversation": conversation, "audience": audience},
+        headers={"Authorization": f"token {token}"},
+    )
+    assert answer.status_code == 201, answer.text
+
+
 async def main() -> None:
     """Run until the story is over."""
     began = asyncio.Event()
@@ -137,6 +164,8 @@ async def main() -> None:
             await told.wait()
             await tell(running, "bob-token")
             await tell(running, "tess-token")
+            await share(running, "root-token", "Sales by month", everybody=True)
+            await share(running, "ada-token", "A secret plan", groups=["teachers"], people=["bob"])
             print(running.url, flush=True)
             await asyncio.to_thread(sys.stdin.read)
             asked.cancel()

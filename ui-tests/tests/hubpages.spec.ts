@@ -177,6 +177,51 @@ test('an administrator sees use, a person, policies, status and the audit log', 
   expect(failed).toEqual([]);
 });
 
+test('a shared conversation is read, and links are taken back and ended', async ({
+  page,
+  service
+}) => {
+  await page.goto(`${service}shared`);
+  await expect(
+    page.getByRole('heading', { level: 1, name: 'Your shared links' })
+  ).toBeVisible();
+  await expect(page.getByText('A secret plan')).toHaveCount(0);
+  await look(page, 'own-links');
+
+  await page.getByRole('link', { name: 'Sales by month' }).click();
+  await expect(
+    page.getByRole('heading', { level: 1, name: 'Sales by month' })
+  ).toBeVisible();
+  await expect(page.getByRole('cell', { name: '530' })).toBeVisible();
+  const image = page.getByRole('img', { name: 'Image 1' });
+  await expect(image).toBeVisible();
+  expect(
+    await image.evaluate(
+      node => node instanceof HTMLImageElement && node.naturalWidth
+    )
+  ).toBeGreaterThan(0);
+  await page.getByText('The whole output').click();
+  await look(page, 'shared');
+  const address = page.url();
+
+  await page.goto(`${service}links`);
+  await expect(page.getByText('A secret plan')).toHaveCount(0);
+  await look(page, 'links');
+  await page.getByRole('button', { name: /^End link \d+ of ada$/ }).click();
+  await expect(page.getByRole('status')).toContainText('Nobody can open');
+  await expect(page.getByRole('row')).toHaveCount(2);
+
+  await page.goto(`${service}shared`);
+  await page
+    .getByRole('button', { name: 'Take back the link to Sales by month' })
+    .click();
+  await expect(page.getByText('You share no conversation.')).toBeVisible();
+  const answer = await page.goto(address);
+  expect(answer?.status()).toBe(404);
+  await expect(page.locator('main')).toContainText('There is no such link');
+  await look(page, 'no-link');
+});
+
 for (const [locale, title] of [
   ['ko-KR', '사용량'],
   ['ja-JP', '使用量']
@@ -205,7 +250,15 @@ for (const [locale, title] of [
       await expect(page.locator('details table')).toBeVisible();
       await page.keyboard.press('Tab');
       await expect(page.locator('details .scroll')).toBeFocused();
-      for (const one of ['running', 'storage', 'policies', 'status', 'audit']) {
+      for (const one of [
+        'running',
+        'storage',
+        'policies',
+        'status',
+        'links',
+        'shared',
+        'audit'
+      ]) {
         await page.goto(`${service}${one}`);
         await look(page, one);
       }
