@@ -175,7 +175,7 @@ async def _the_service_tells_only_theirs(story: Story, person: Person, other: Pe
     assert (await story.service_says(person, f"api/config/{person.name}")).status_code == 200
     for path in (f"api/config/{other.name}", "api/admin/usage", "api/admin/usage?format=csv"):
         assert (await story.service_says(person, path)).status_code == 403, path
-    for path in ("", "usage.csv", f"person?name={other.name}", "policies", "status", "audit"):
+    for path in ("", "usage.csv", f"person?name={other.name}", "policies", "running", "status", "audit"):
         answer = await story.service_says(person, path)
         # A page knows no tokens, only browsers that signed in.
         assert answer.status_code == 302 and other.name not in answer.text, (path, answer.status_code)
@@ -231,7 +231,7 @@ async def only_the_administrator_sees_the_pages(story: Story, hub: RealHub) -> N
         async with browser_of(hub.url) as browser:
             shown = await log_in(browser, PREFIX, person.name)
             assert shown.status_code == 403 and told in shown.text and ">ada</a>" not in shown.text
-            for path in ("usage.csv", "status", "person?name=ada"):
+            for path in ("usage.csv", "running", "status", "person?name=ada"):
                 assert (await browser.get(PREFIX + path)).status_code == 403
 
 

@@ -175,12 +175,12 @@ class Story:
 
     async def stop_request_of(self, person: Person) -> None:
         """Press the button beside the person's request."""
-        status = await self.page("status")
+        running = await self.page("running")
         [form] = [
-            form for form in re.findall("<form.*?</form>", status, re.DOTALL) if f"request of {person.name} to" in form
+            form for form in re.findall("<form.*?</form>", running, re.DOTALL) if f"request of {person.name} to" in form
         ]
         fields = dict(re.findall('name="(xsrf|request)" value="([^"]*)"', form))
-        answer = await self.administrator.post(f"{PREFIX}status/stop", data=fields)
+        answer = await self.administrator.post(f"{PREFIX}running/stop-request", data=fields)
         assert answer.status_code == 200 and "The request is being stopped." in answer.text, answer.text
 
 
