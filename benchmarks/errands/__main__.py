@@ -44,7 +44,9 @@ def main() -> int:
         return 0
     if options.into is not None:
         options.into.mkdir(parents=True, exist_ok=True)
-    results = rates(asyncio.run(_run(errands, options)))
+    # The rates of some families are no rates of all.
+    prefix = "errands" if options.most is None else f"errands.of_{options.most}_families"
+    results = rates(asyncio.run(_run(errands, options)), prefix)
     for entry in results:
         print(entry.line(), entry.what)
     if options.keep:

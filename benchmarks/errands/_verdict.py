@@ -95,13 +95,15 @@ def interval(hits: int, of: int) -> tuple[float, float]:
     return max(0.0, low), min(100.0, high)
 
 
-def rates(verdicts: Sequence[Verdict]) -> list[Result]:
+def rates(verdicts: Sequence[Verdict], prefix: str = "errands") -> list[Result]:
     """The rates of each model: of held out errands those that are reported, beside them the rate in development."""
     models = list(dict.fromkeys(one.model for one in verdicts))
-    return [entry for model in models for entry in _of_model(model, [one for one in verdicts if one.model == model])]
+    return [
+        entry for model in models for entry in _of_model(model, [one for one in verdicts if one.model == model], prefix)
+    ]
 
 
-def _of_model(model: str, verdicts: Sequence[Verdict]) -> list[Result]:
+def _of_model(model: str, verdicts: Sequence[Verdict], prefix: str) -> list[Result]:
     at = f"@{_SIZE.get(model, model)}"
     product = [one for one in verdicts if one.by == "product"]
     held, plain = (
@@ -112,11 +114,11 @@ def _of_model(model: str, verdicts: Sequence[Verdict]) -> list[Result]:
     goal = _DONE_GOALS.get(model)
     if held:
         found.append(
-            _rate(f"errands.held_out{at}", "held out errands done and right", held, _done, plain, at_least=goal)
+            _rate(f"{prefix}.held_out{at}", "held out errands done and right", held, _done, plain, at_least=goal)
         )
         found += [
             _rate(
-                f"errands.held_out.{language}{at}",
+                f"{prefix}.held_out.{language}{at}",
                 f"held out errands in {language} done and right",
                 some,
                 _done,
@@ -127,7 +129,7 @@ def _of_model(model: str, verdicts: Sequence[Verdict]) -> list[Result]:
         ]
         found += [
             _rate(
-                f"errands.damage{at}",
+                f"{prefix}.damage{at}",
                 "held out errands that damaged a cell or a file",
                 held,
                 _damaged,
@@ -135,7 +137,7 @@ def _of_model(model: str, verdicts: Sequence[Verdict]) -> list[Result]:
                 at_most=0.0,
             ),
             _rate(
-                f"errands.wrong_claims{at}",
+                f"{prefix}.wrong_claims{at}",
                 "held out errands said to be done and checked that are not done",
                 held,
                 _wrong,
@@ -143,7 +145,7 @@ def _of_model(model: str, verdicts: Sequence[Verdict]) -> list[Result]:
                 at_most=_WRONG_CLAIMS_GOAL,
             ),
             _rate(
-                f"errands.wrong_unchecked{at}",
+                f"{prefix}.wrong_unchecked{at}",
                 "held out errands said to be done but not checked that are not done",
                 held,
                 _unchecked,
@@ -153,7 +155,7 @@ def _of_model(model: str, verdicts: Sequence[Verdict]) -> list[Result]:
     if developed:
         found.append(
             _rate(
-                f"errands.development{at}",
+                f"{prefix}.development{at}",
                 "errands of the families in development, never to be quoted",
                 developed,
                 _done,
