@@ -127,6 +127,10 @@ def s3_server() -> Iterator[S3Server]:
     finally:
         if server._process is not None:
             server.kill()
+        for port in (port for ports in server._ports.values() for port in ports):
+            # Its sockets are always there, wherever its other files are.
+            for left in Path("/tmp").glob(f"seaweedfs-*-{port}.sock"):
+                left.unlink(missing_ok=True)
         shutil.rmtree(folder)
 
 

@@ -131,6 +131,7 @@ def hub(
     monkeypatch.setattr(hub_reports_module, "_LEAST_SECONDS", 0.01)
     monkeypatch.setattr(hub_reports_module, "_AWAY_SECONDS", 0.05)
     monkeypatch.setattr(hub_reports_module, "_LONGEST_AWAY_SECONDS", 0.05)
+    monkeypatch.setattr("hdsp_agent.hub.admin.server_pages._STOP_SECONDS", 30.0)
     monkeypatch.setenv("JUPYTERHUB_API_TOKEN", "ada-token")
     monkeypatch.setenv("JUPYTERHUB_USER", "ada")
     monkeypatch.setenv("JUPYTERHUB_SERVER_NAME", "gpu")

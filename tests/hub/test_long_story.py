@@ -29,7 +29,7 @@ from ._helpers.spoken_model import Answer
 from ._helpers.story import ASK, SECRETS, Person, Story, budgeted, told_with
 from ._helpers.story_records import nothing_was_lost
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(rounds(1_800, 7_200))]
 
 
 async def test_two_people_work_while_database_and_service_are_killed(tmp_path: Path) -> None:

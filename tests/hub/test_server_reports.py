@@ -29,6 +29,12 @@ TASK: dict[str, Any] = {
 STORAGE = {"conversations": 4096, "checkpoints": 2048, "memory": 1024, "other": 512, "free": 10**9, "seconds": 60}
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page waits for a server on a crowded machine, too."""
+    monkeypatch.setattr("hdsp_agent.hub.admin.server_pages._STOP_SECONDS", 30.0)
+
+
 def report(*tasks: dict[str, Any], **other: Any) -> dict[str, Any]:
     """How a server stands that does these tasks."""
     return {

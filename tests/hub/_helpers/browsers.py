@@ -14,5 +14,7 @@ from .running import RunningService
 async def browser(running: RunningService, **headers: str) -> AsyncIterator[httpx2.AsyncClient]:
     """A browser that shows pages."""
     shown = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document", "Sec-Fetch-Site": "same-origin", **headers}
-    async with httpx2.AsyncClient(trust_env=False, follow_redirects=True, headers=shown, base_url=running.url) as one:
+    async with httpx2.AsyncClient(
+        trust_env=False, follow_redirects=True, headers=shown, base_url=running.url, timeout=60
+    ) as one:
         yield one

@@ -24,6 +24,12 @@ __all__ = ["browser_of", "log_in", "real_hub", "small_hub"]
 
 _LIMIT = 15_000
 _EXTENSIONS = {"hdsp_agent": True, "jupyter_lsp": False, "jupyter_server_terminals": False, "notebook_shim": False}
+_PATIENT = """
+from hdsp_agent.persistence.postgres import _postgres_writer
+
+# A busy machine takes its time to start a database again.
+_postgres_writer._PATIENCE_SECONDS = 600.0
+"""
 
 
 def _own_settings(service: ServiceProcess) -> dict[str, object]:
@@ -64,6 +70,7 @@ async def small_hub(tmp_path: Path) -> AsyncIterator[tuple[Story, PostgresCluste
                 "JUPYTERHUB_USER": name,
             }
             server = servers[name] = JupyterProcess(tmp_path / name, config=config, environment=environment)
+            (tmp_path / name / "config" / "jupyter_server_config.py").write_text(_PATIENT, "utf-8")
             stack.callback(server.kill)
             people.append(Person(name, server.url, server.credentials, f"{name}-token", server.root, server.home))
         await asyncio.gather(*(server.start() for server in servers.values()))
@@ -135,6 +142,7 @@ async def real_hub(tmp_path: Path) -> AsyncIterator[tuple[Story, PostgresCluster
         stack.push_async_callback(service.end)
         # The hub waits for services that are not there yet.
         await service.run()
+        (tmp_path / "jupyter_server_config.py").write_text(_PATIENT, "utf-8")
         hub = await stack.enter_async_context(running_hub(tmp_path, settings, config=config, hub_port=hub_port))
         await asyncio.gather(hub.start("ada"), hub.start("bob"))
         http = await stack.enter_async_context(httpx2.AsyncClient(trust_env=False, timeout=60))

@@ -88,7 +88,10 @@ class LastingTab:
             panel = self.panel
             try:
                 await panel.send_request(type_, request_id, **fields)
-                await panel.until(lambda panel=panel: panel.acks(request_id) or panel.closed.is_set())  # type: ignore[misc]
+                await panel.until(
+                    lambda panel=panel: panel.acks(request_id) or panel.closed.is_set(),  # type: ignore[misc]
+                    _PATIENCE,
+                )
             except WebSocketClosedError:
                 await panel.closed.wait()
             if acks := panel.acks(request_id):
@@ -97,6 +100,7 @@ class LastingTab:
 
     async def reply(self, kind: str, response: str = "yesButtonClicked", **fields: object) -> str:
         """Answer the question of this kind, once it is on screen; what it says."""
+        await self.until(lambda: asked(self.panel, kind))
         ts = await question(self.panel, kind)
         text = next(str(row.get("text")) for row in asked(self.panel, kind) if row["ts"] == ts)
         await self.ask("askResponse", messageTs=ts, askResponse=response, **fields)

@@ -154,7 +154,7 @@ class Story:
     async def run_cell(self, person: Person, answer: Answer, *told: str) -> None:
         """Let the answer end with a cell to run. Ada approved that beforehand, Bob is asked."""
         # The same call again and again would be taken for a mistake.
-        await answer.call("run_cells", path="work.ipynb", cells="all", timeout=60 + person.runs)
+        await answer.call("run_cells", path="work.ipynb", cells="all", timeout=600 + person.runs)
         person.told += told
         if person is self.bob:
             await person.tab.reply("tool")
