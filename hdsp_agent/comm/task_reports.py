@@ -82,7 +82,7 @@ def _report(task: Task, work: TaskWork, seconds: float) -> TaskReport:
 def _model(model: str | None) -> str:
     """The name of a model. Of one that is a file, not where that is."""
     name = model or ""
-    if name.startswith(("/", "~")):
+    if name.startswith(("/", "~", ".")):
         return shown_name(PurePosixPath(name).name)
     return shown_name(PureWindowsPath(name).name if "\\" in name else name)
 

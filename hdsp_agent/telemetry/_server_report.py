@@ -24,7 +24,7 @@ _Seconds = Annotated[float, Field(ge=0, le=10**9, allow_inf_nan=False)]
 
 
 class _Told(BaseModel):
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", defer_build=True)
 
 
 class TaskReport(_Told):
@@ -83,7 +83,7 @@ class ServerReport(_Told):
 
 class _Answered(BaseModel):
     # A newer service may say more than this version understands.
-    model_config = ConfigDict(frozen=True, strict=True)
+    model_config = ConfigDict(frozen=True, strict=True, defer_build=True)
 
 
 class StopOrder(_Answered):

@@ -192,7 +192,8 @@ class _Outputs:
         outputs: list[SharedOutput] = []
         for name in self._new(message.text or ""):
             text = await self._text(name, left)
-            if text is None or _size(text) + _FRAME_BYTES > left:
+            # What has too many characters need not be measured, which takes long.
+            if text is None or len(text) > left or _size(text) + _FRAME_BYTES > left:
                 self.left_out += text is not None
                 continue
             left -= _size(text) + _FRAME_BYTES

@@ -41,6 +41,27 @@ export async function shareConversation(
   }
   const { url, ends } = await api.share(taskId, choice);
   // The hub may know only its own path.
-  Clipboard.copyToSystem(new URL(url, window.location.href).href);
+  const address = new URL(url, window.location.href).href;
+  if (!Private.mayCopy()) {
+    showNote(
+      trans.__('The link is %1. It ends on %2.', address, dateTimeText(ends))
+    );
+    return;
+  }
+  Clipboard.copyToSystem(address);
   showNote(trans.__('The link is copied. It ends on %1.', dateTimeText(ends)));
+}
+
+namespace Private {
+  /**
+   * Whether the browser copies now. It does so only soon after a click; later,
+   * Lab's clipboard would wait for the next thing that the person copies.
+   */
+  export function mayCopy(): boolean {
+    // Older browsers do not say.
+    const { userActivation } = navigator as {
+      userActivation?: UserActivation;
+    };
+    return userActivation?.isActive !== false;
+  }
 }
