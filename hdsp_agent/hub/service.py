@@ -25,6 +25,7 @@ from .reporting_servers import ReportingServers
 from .seen_people import SeenPeople
 from .service_metrics import ServiceMetrics
 from .shared.link_store import LinkStore
+from .shared.openings import Openings
 from .shared.page_making import PageMaker
 from .usage_store import UsageStore
 
@@ -86,6 +87,9 @@ class HubService:
         self.budgets: Final = BudgetBook(self.store)
         self.links: Final = LinkStore(folder / "shared.db")
         self.pages: Final = PageMaker()
+        self.showing: Final = asyncio.Semaphore(1)
+        """Shared pages may be long: they are made one after the other, and leave threads for all else."""
+        self.openings: Final = Openings(now)
         self.sharing: Final[set[str]] = set()
         """Who is sharing a conversation just now."""
         self._old_links: asyncio.Task[None] | None = None

@@ -92,6 +92,21 @@ async def test_people_of_the_audience_read_and_others_learn_nothing(tmp_path: Pa
         assert "mean" not in log and "Sales" not in log and to_all["url"].rpartition("/")[2] not in log
 
 
+async def test_whoever_opens_a_link_again_and_again_fills_no_log(tmp_path: Path) -> None:
+    clock = [NOON]
+    async with running_service(tmp_path, SMALL, now=lambda: clock[0]) as running:
+        link, other = await shared(running), await shared(running)
+        for address in (link, link, other, link):
+            await opened(running, address, "bob-token")
+        await opened(running, link, "tess-token")
+        clock[0] += 3_600
+        await opened(running, link, "bob-token")
+        opens = [(user, via) for user, action, via in audit(tmp_path) if action == "read"]
+        numbers = [link["number"], other["number"], link["number"], link["number"]]
+        people = ["bob", "bob", "tess", "bob"]
+        assert opens == [(who, f"hub open link {number} of ada") for who, number in zip(people, numbers, strict=True)]
+
+
 async def test_a_person_who_left_the_group_reads_no_more(tmp_path: Path) -> None:
     async with running_service(tmp_path, SMALL) as running:
         link = await shared(running, audience={"groups": ["students"]})
@@ -338,6 +353,25 @@ async def test_a_page_that_takes_too_long_to_make_is_given_up(tmp_path: Path) ->
         answer = await ask_to_share(running)
         assert answer.status_code == 400 and "takes too long" in answer.text
         assert not running.service.sharing and (await running.json("api/shared"))["links"] == []
+
+
+async def test_a_page_of_too_many_parts_is_refused(tmp_path: Path) -> None:
+    async with running_service(tmp_path, SMALL) as running:
+        outputs = [{"name": "", "text": ""}] * 60_000
+        answer = await ask_to_share(running, message("Much", outputs=outputs))
+        assert answer.status_code == 400 and "No page can be made" in answer.text
+
+
+async def test_the_list_of_everybodys_links_has_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hdsp_agent.hub.shared.link_pages.PAGE_ROWS", 2)
+    monkeypatch.setattr("hdsp_agent.hub.admin.page_handler.PAGE_ROWS", 2)
+    async with running_service(tmp_path, SMALL) as running:
+        numbers = [(await shared(running))["number"] for _ in range(3)]
+        running.hub.browser = "root-token"
+        async with browser(running) as root:
+            parts = [(await root.get(f"links?part={part}")).text for part in (1, 2)]
+        shown = [[f"End link {number} of ada" in text for number in numbers] for text in parts]
+        assert shown == [[False, True, True], [True, False, False]]
 
 
 async def test_a_page_that_would_become_huge_is_refused(tmp_path: Path) -> None:

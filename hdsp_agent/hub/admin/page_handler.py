@@ -147,9 +147,27 @@ class PageHandler(HubHandler):
 
     def show(self, template: str, person: HubPerson | None, **values: object) -> None:
         """Send a page."""
+        self.send_page(self.rendered(template, person, **values))
+
+    def rendered(self, template: str, person: HubPerson | None, **values: object) -> str:
+        """A page. A long one is made in a thread."""
+        prefix = self.service.addresses.prefix
+        return _environment().get_template(template).render(
+            values,
+            t=self.translated,
+            language=self.language.code,
+            page=self.page,
+            person=person,
+            prefix=prefix,
+            hub=self._hub_address(),
+            address=lambda page, **query: prefix + page + _query(query),
+            day_time=_day_time,
+        )  # fmt: skip
+
+    def send_page(self, text: str) -> None:
+        """Send it, and say what a browser may do with it."""
         self.set_header("Content-Type", "text/html; charset=utf-8")
-        oauth = self.service.addresses.oauth
-        hub = oauth.hub if oauth else "/hub/"
+        hub = self._hub_address()
         # A form may end at the log-in of the hub, which can have a host of its own.
         forms = f"'self' {origin}" if (origin := _origin(hub)) else "'self'"
         self.set_header(
@@ -162,19 +180,11 @@ class PageHandler(HubHandler):
         self.set_header("Referrer-Policy", "same-origin")
         self.set_header("X-Frame-Options", "DENY")
         self.set_header("Vary", "Accept-Language, Cookie")
-        prefix = self.service.addresses.prefix
-        text = _environment().get_template(template).render(
-            values,
-            t=self.translated,
-            language=self.language.code,
-            page=self.page,
-            person=person,
-            prefix=prefix,
-            hub=hub,
-            address=lambda page, **query: prefix + page + _query(query),
-            day_time=_day_time,
-        )  # fmt: skip
         self.finish(text)
+
+    def _hub_address(self) -> str:
+        oauth = self.service.addresses.oauth
+        return oauth.hub if oauth else "/hub/"
 
     def log_exception(self, typ: Any, value: Any, tb: Any) -> None:
         """A refusal is no failure of ours."""

@@ -27,6 +27,8 @@ _MOST_MEMORY: Final = 2 * 1024**3
 _GROWTH: Final = 8
 """How many times as long as its Markdown the HTML of a message may be."""
 _SHORT: Final = 64 * 1024
+_MOST_PARTS: Final = 50_000
+"""Messages, images and long outputs: each takes time whenever the page is shown."""
 _BEGINNINGS: Final = {
     "image/png": (b"\x89PNG\r\n\x1a\n",),
     "image/jpeg": (b"\xff\xd8\xff",),
@@ -51,6 +53,8 @@ def main() -> int:
 
 
 def _page(conversation: dict[str, Any]) -> dict[str, Any]:
+    if sum(1 + len(one["images"]) + len(one["outputs"]) for one in conversation["messages"]) > _MOST_PARTS:
+        raise ValueError("too many parts")
     left_out = conversation["imagesLeftOut"]
     messages: list[dict[str, Any]] = []
     for message in conversation["messages"]:
@@ -80,10 +84,11 @@ def _page(conversation: dict[str, Any]) -> dict[str, Any]:
 def _limit_memory() -> None:
     try:
         import resource
-    except ImportError:
-        # Windows has no such limit, and no JupyterHub.
+
+        resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
+    except (ImportError, ValueError, OSError):
+        # Where there is no such limit, or a lower one, the time limit has to do.
         return
-    resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
 
 
 def _is_image(media_type: str, data: str) -> bool:

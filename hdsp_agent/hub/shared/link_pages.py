@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from ..admin.page_handler import PageHandler, PageRefusal
+from ..admin.usage_summaries import PAGE_ROWS
 
 if TYPE_CHECKING:
     from ..people import HubPerson
@@ -30,13 +31,19 @@ class SharedPage(PageHandler):
         is_allowed = self.service.policies.now.policies.sharing.allowed and not reader.is_service
         if link is None or not is_allowed or not link.is_for(reader.name, reader.groups):
             raise self._not_there()
-        content = await self.service.links.content(link.facts.number)
-        if content is None:
-            raise self._not_there()
-        await self.service.record_access(reader.name, f"hub open link {link.facts.number} of {link.facts.owner}")
-        # Markup may be long; other requests go on meanwhile.
-        messages = await asyncio.to_thread(_shown, content)
-        self.show("shared.html", None, reader=reader, link=link, content=content, messages=messages)
+        async with self.service.showing:
+            content = await self.service.links.content(link.facts.number)
+            if content is None:
+                raise self._not_there()
+            if not self.service.openings.has(reader.name, link.facts.number):
+                what = f"hub open link {link.facts.number} of {link.facts.owner}"
+                await self.service.record_access(reader.name, what)
+                self.service.openings.add(reader.name, link.facts.number)
+            # A long page takes seconds; other requests go on meanwhile.
+            text = await asyncio.to_thread(
+                self.rendered, "shared.html", None, reader=reader, link=link, content=content, messages=_shown(content)
+            )
+        self.send_page(text)
 
     def _not_there(self) -> PageRefusal:
         return PageRefusal(404, self.translated("There is no such link, it has ended, or it is not for you."))
@@ -78,11 +85,17 @@ class AllLinksPage(PageHandler):
         """Show it to an administrator."""
         if (viewer := await self.enter()) is None:
             return
-        links = await self.service.links.all(self.service.time())
+        now, (part, first) = self.service.time(), self.first_row()
+        count = await self.service.links.count(now)
+        links = await self.service.links.all(now, first, PAGE_ROWS)
         self.show(
             "all_links.html",
             viewer,
             links=links,
+            count=count,
+            first=first,
+            part=part,
+            parts=max(1, -(-count // PAGE_ROWS)),
             xsrf=self.session.xsrf,
             was_ended=self.get_query_argument("ended", ""),
         )

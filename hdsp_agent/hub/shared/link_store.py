@@ -105,10 +105,15 @@ class LinkStore:
         query = f"SELECT {_LINK} FROM links WHERE owner = ? AND ends > ? ORDER BY number DESC"  # noqa: S608 -- our own names
         return [_link(row) for row in await self._rows(query, owner, now)]
 
-    async def all(self, now: float) -> list[LinkFacts]:
+    async def all(self, now: float, first: int = 0, most: int = -1) -> list[LinkFacts]:
         """Everybody's, the newest first, without a word of what they show."""
-        query = f"SELECT {_FACTS} FROM links WHERE ends > ? ORDER BY number DESC"  # noqa: S608 -- our own names
-        return [_facts(row) for row in await self._rows(query, now)]
+        query = f"SELECT {_FACTS} FROM links WHERE ends > ? ORDER BY number DESC LIMIT ? OFFSET ?"  # noqa: S608 -- our own names
+        return [_facts(row) for row in await self._rows(query, now, most, first)]
+
+    async def count(self, now: float) -> int:
+        """How many everybody has."""
+        [(count,)] = await self._rows("SELECT COUNT(*) FROM links WHERE ends > ?", now)
+        return int(count)
 
     async def end(self, number: int, owner: str | None = None) -> LinkFacts | None:
         """Delete a link and what it shows, if it is the owner's where one is given; what it was, or None."""
