@@ -5,7 +5,6 @@ In memory is a shorter form of each vector, enough to choose some hundreds; thos
 
 from __future__ import annotations
 
-import itertools
 import threading
 import time
 from collections import OrderedDict
@@ -48,7 +47,7 @@ def passages_without_vector(
     connection: SqlConnection, dialect: RecallDialect, model: str, limit: int, access: EmbedderAccess
 ) -> list[tuple[int, str]]:
     """Some passages that this model may see and has not seen, the newest first, with their texts."""
-    may_see = _may_see(access)
+    may_see = _may_see(dialect, access)
     return connection.execute(
         f"""
         SELECT p.row, texts.text FROM recall_passages AS p {dialect.joined} recall_sources AS s ON s.row = p.source
@@ -61,7 +60,7 @@ def passages_without_vector(
 
 def count_unembedded(connection: SqlConnection, dialect: RecallDialect, model: str, access: EmbedderAccess) -> int:
     """How many passages this model may see and has not seen."""
-    may_see = _may_see(access)
+    may_see = _may_see(dialect, access)
     counted = connection.execute(
         f"""
         SELECT count(*) FROM recall_sources AS s {dialect.joined} recall_passages AS p ON p.source = s.row
@@ -72,11 +71,13 @@ def count_unembedded(connection: SqlConnection, dialect: RecallDialect, model: s
     return int(counted.fetchone()[0])
 
 
-def _may_see(access: EmbedderAccess) -> SourceFilter:
-    where = "s.stays_here = 0" if access.is_elsewhere else "1 = 1"
+def _may_see(dialect: RecallDialect, access: EmbedderAccess) -> SourceFilter:
+    where, values = dialect.visible()
+    if access.is_elsewhere:
+        where += " AND s.stays_here = 0"
     if access.owner is None:
-        return SourceFilter(where, ())
-    return SourceFilter(f"{where} AND s.owner = ?", (storable(access.owner),))
+        return SourceFilter(where, values)
+    return SourceFilter(f"{where} AND s.owner = ?", (*values, storable(access.owner)))
 
 
 def put_vectors(
@@ -225,21 +226,22 @@ class _OwnerVectors:
         newest = connection.execute("SELECT max(number) FROM recall_vectors").fetchone()[0] or 0
         if newest <= self._seen:
             return
-        added = connection.execute(
-            f"""
-            SELECT known.row, {self._dialect.vector} FROM recall_vectors AS known
+        is_first = self._seen == 0
+        seen, seen_values = self._dialect.visible()
+        # Page by page: PostgreSQL's client has all rows of an answer at once.
+        page = f"""
+            SELECT known.row, {self._dialect.vector}, known.number FROM recall_vectors AS known
             {self._dialect.joined} recall_passages AS p ON p.row = known.row
             {self._dialect.joined} recall_sources AS s ON s.row = p.source
-            WHERE known.number > ? AND known.model = ? AND {self._dialect.dimensions} = ? AND s.owner = ?
-            ORDER BY known.number
-            """,  # noqa: S608 - as above
-            (self._seen, model, dimensions, storable(owner)),
-        )
-        rest = iter(added)
-        while batch := list(itertools.islice(rest, _READ_AT_ONCE)):
-            rows = np.fromiter((row for row, _ in batch), np.int64, len(batch))
-            self._append(rows, _whole(self._dialect, batch))
-        if self._seen == 0 and self._rows is not None:
+            WHERE known.number > ? AND known.number <= ? AND known.model = ? AND {self._dialect.dimensions} = ?
+            AND s.owner = ? AND {seen} ORDER BY known.number LIMIT ?
+            """  # noqa: S608 - as above
+        values = (newest, model, dimensions, storable(owner), *seen_values, _READ_AT_ONCE)
+        while batch := connection.execute(page, (self._seen, *values)).fetchall():
+            rows = np.fromiter((row for row, _, _ in batch), np.int64, len(batch))
+            self._append(rows, _whole(self._dialect, [(row, vector) for row, vector, _ in batch]))
+            self._seen = batch[-1][2]
+        if is_first and self._rows is not None:
             self._read_at_first = len(self._rows)
         self._seen = newest
 
