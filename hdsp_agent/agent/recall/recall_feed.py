@@ -70,6 +70,7 @@ class RecallFeed:
         self._touched: dict[str, None] = {}
         self._followed_to: dict[str, int] = {}
         self._following = asyncio.Lock()
+        self._putting = asyncio.Lock()
         self._is_behind = False
         self._memory_files: dict[str, tuple[int, Identities]] = {}
         self._catching_up = 0
@@ -112,12 +113,25 @@ class RecallFeed:
 
         Raises HdspAgentError.
         """
-        has_changed = bool(self._touched)
-        for task_id in list(self._touched):
-            self._touched.pop(task_id, None)
-            await self._put(task_id)
+        has_changed = await self._put_touched()
         has_changed |= await self._follow(owner)
         return await self._put_memories(owner) or has_changed
+
+    async def _put_touched(self) -> bool:
+        """Put in the conversations of this server that changed; whether that was anything."""
+        async with self._putting:
+            touched = list(self._touched)
+            for task_id in touched:
+                self._touched.pop(task_id, None)
+                try:
+                    if not await self._put(task_id):
+                        # What was taken back must not be found, and its version may be as it was.
+                        await self._recall.remove("conversation", [task_id])
+                        self._is_behind = True
+                except BaseException:
+                    self._touched[task_id] = None
+                    raise
+            return bool(touched)
 
     async def _follow(self, owner: str) -> bool:
         """Put in what the history has learned since the last time; whether that was anything."""
@@ -146,6 +160,7 @@ class RecallFeed:
         """Put in whatever is not there, and take out what is gone; how many sources that were. Raises HdspAgentError."""
         self._catching_up += 1
         try:
+            await self._put_touched()
             done = await self._catch_up_conversations(owner)
             await self._put_memories(owner)
             done += await self._catch_up_notebooks(owner)
@@ -190,13 +205,15 @@ class RecallFeed:
         outdated = await self._recall.outdated(
             "conversation", {task_id: self._version(item) for task_id, item in items.items()}, owner=owner
         )
-        await self._recall.remove("conversation", outdated.gone, owner=owner)
+        # Another server may have put in what is newer than the list.
+        gone = [one for one in outdated.gone if not await self.is_there(RecallSource(owner, "conversation", one))]
+        await self._recall.remove("conversation", gone, owner=owner)
         stale = await self._stale({task_id: items[task_id] for task_id in outdated.stale}, owner)
         for task_id in sorted(stale, key=lambda task_id: -items[task_id].ts):
             await self._put(task_id)
             # Others have their turn with the database.
             await asyncio.sleep(0)
-        return len(stale) + len(outdated.gone)
+        return len(stale) + len(gone)
 
     async def _stale(self, items: Mapping[str, HistoryItem], owner: str) -> frozenset[str]:
         """Which of these conversations must be put in again, if they are this person's."""

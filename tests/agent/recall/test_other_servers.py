@@ -8,8 +8,8 @@ import pytest
 
 from hdsp_agent.agent.recall import recall_feed
 from hdsp_agent.agent.recall.conversation_passages import read_conversation_passages
-from hdsp_agent.messages import ClineMessage
-from hdsp_agent.persistence import MessageManager, TaskReader
+from hdsp_agent.messages import ClineMessage, TaskId
+from hdsp_agent.persistence import HistoryPage, HistoryQuery, MessageManager, TaskReader
 from hdsp_agent.recall import Passage
 
 from ..._helpers.stored_tasks import backend_under_test
@@ -90,6 +90,28 @@ async def test_what_two_servers_put_in_is_there_once_and_is_not_put_in_again(tmp
                 (task_id, "Use the zebra palette", True),
                 (task_id, "Done.", True),
             ]
+
+
+async def test_what_another_server_puts_in_meanwhile_is_not_taken_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with past(tmp_path) as here, past(_elsewhere(tmp_path)) as there:
+        list_history = here.index.search
+
+        async def list_slowly(query: HistoryQuery) -> HistoryPage:
+            page = await list_history(query)
+            if page.next is None and not page.hits:
+                await there.conversation("The heron is grey", "Noted.")
+                await there.search.feed.catch_up(ME)
+            return page
+
+        monkeypatch.setattr(here.index, "search", list_slowly)
+        assert await here.search.feed.catch_up(ME) == 0
+        [task_id] = (await there.search._recall.outdated("conversation", {}, owner=ME)).gone
+        await there.store.delete(TaskId(task_id))
+        await there.index.forget([TaskId(task_id)])
+        monkeypatch.undo()
+        assert await here.search.feed.catch_up(ME) == 1
 
 
 @pytest.mark.each_backend("postgres")

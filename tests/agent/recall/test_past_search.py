@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
+import pytest
 
 from hdsp_agent.agent.recall import PastSearch, past_search
 from hdsp_agent.config import ContextProxy, OperatorPolicy, SecretStore
+from hdsp_agent.errors import StorageUnavailable
 from hdsp_agent.memory import Memories
 from hdsp_agent.messages import ClineMessage, HistoryItem, JsonObject, TaskId
 from hdsp_agent.persistence import (
@@ -25,7 +27,7 @@ from hdsp_agent.persistence import (
     open_history,
     task_records,
 )
-from hdsp_agent.recall import open_recall
+from hdsp_agent.recall import SourceOvertaken, open_recall
 
 from ..._helpers.stored_tasks import backend_under_test, make_store
 
@@ -135,6 +137,34 @@ async def test_what_is_said_just_now_is_found_and_what_was_taken_back_is_not(tmp
         assert await MessageManager(log).rewind_to_timestamp(messages[1].ts)
         await log.close()
         at.search.feed.touched(task_id)
+        assert [text for _, text in await at.found("zebra palette")] == ["Use the zebra palette"]
+
+
+async def test_what_was_taken_back_is_not_found_though_it_could_not_be_put_in_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with past(tmp_path) as at:
+        task_id = await at.conversation("Use the zebra palette", "The zebra palette is used.")
+        assert len(await at.found("zebra palette")) == 2
+        log = await at.store.resume(task_id)
+        messages = [message async for message in log.ui.iterate()]
+        assert await MessageManager(log).rewind_to_timestamp(messages[1].ts)
+        await log.close()
+        at.search.feed.touched(task_id)
+        failure: Exception = StorageUnavailable("The database is away.")
+
+        async def fail(*_: object, **__: object) -> None:
+            raise failure
+
+        monkeypatch.setattr(at.search._recall, "replace", fail)
+        for use in (at.found("zebra palette"), at.search.feed.catch_up(ME)):
+            with pytest.raises(StorageUnavailable):
+                await use
+        # Others put it in each time.
+        failure = SourceOvertaken()
+        assert await at.found("zebra palette") == [] and at.search.feed.is_behind
+        monkeypatch.undo()
+        await at.search.feed.catch_up(ME)
         assert [text for _, text in await at.found("zebra palette")] == ["Use the zebra palette"]
 
 
