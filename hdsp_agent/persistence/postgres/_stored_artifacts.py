@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from time import monotonic
 from typing import Final, ParamSpec, TypeVar
@@ -136,19 +137,37 @@ class StoredArtifacts(ArtifactRows):
 
     async def call(self, call: Callable[P, T], /, *arguments: P.args, **named: P.kwargs) -> T:
         """Use the store, in one of the few threads for that. One that was away is left alone for a moment."""
-        if self._trouble is not None and monotonic() < self._next_try_at:
-            raise self._trouble
+
+        def attempt() -> T:
+            # It may have been found away while this waited for a thread.
+            self._leave_alone()
+            try:
+                result = call(*arguments, **named)
+            except ArtifactStoreUnavailable as error:
+                self._note_trouble(error)
+                raise
+            self._trouble = None
+            return result
+
+        self._leave_alone()
         try:
-            result = await asyncio.wrap_future(self._threads.submit(call, *arguments, **named))
-        except ArtifactStoreUnavailable as error:
-            if self._trouble is None:
-                logger.warning("Artifacts are kept in the database for now: %s", error)
-            self._trouble = error
-            self._next_try_at = monotonic() + _AGAIN_SECONDS
+            return await asyncio.wrap_future(self._threads.submit(attempt))
+        except ArtifactStoreUnavailable:
             self.on_waiting()
             raise
-        self._trouble = None
-        return result
+
+    def _leave_alone(self) -> None:
+        """Raise if the store was away a moment ago."""
+        trouble = self._trouble
+        if trouble is not None and monotonic() < self._next_try_at:
+            raise copy(trouble)
+
+    def _note_trouble(self, error: ArtifactStoreUnavailable) -> None:
+        self._next_try_at = monotonic() + _AGAIN_SECONDS
+        # A copy has no traceback, which would keep the bytes of who asked.
+        known, self._trouble = self._trouble, copy(error)
+        if known is None:
+            logger.warning("Artifacts are kept in the database for now: %s", error)
 
     def known_store(self) -> ObjectStore:
         """The store. Raises if none is named."""
