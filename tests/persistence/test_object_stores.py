@@ -85,12 +85,27 @@ def test_a_store_that_is_away_is_given_up_soon_and_back_when_it_is() -> None:
 
 
 def test_a_store_that_answers_nothing_is_given_up(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_s3_store, "_REQUEST_SECONDS", 1)
-    monkeypatch.setattr(_s3_store, "_RETRY_SECONDS", 1)
-    store = open_object_store(s3.url())
+    url = s3.url()
+    with monkeypatch.context() as hurried:
+        hurried.setattr(_s3_store, "_REQUEST_SECONDS", 1)
+        hurried.setattr(_s3_store, "_RETRY_SECONDS", 1)
+        store = open_object_store(url)
     with s3.hanging(), pytest.raises(ArtifactStoreUnavailable, match="cannot be reached"):
         store.put("ada/one", b"x")
-    store.put("ada/one", b"x")
+    open_object_store(url).put("ada/one", b"x")
+
+
+def test_putting_a_large_object_may_take_longer(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = s3.url()
+    data = bytes(10_000)
+    with monkeypatch.context() as hurried:
+        hurried.setattr(_s3_store, "_REQUEST_SECONDS", 0.000001)
+        hurried.setattr(_s3_store, "_RANGE_BYTES", len(data) - 1)
+        store = open_object_store(url)
+        with pytest.raises(ArtifactStoreUnavailable):
+            store.put("ada/small", data[1:])
+        store.put("ada/large", data)
+    assert open_object_store(url).read("ada/large", len(data)) == data
 
 
 @pytest.mark.parametrize(

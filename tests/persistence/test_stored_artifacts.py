@@ -176,6 +176,62 @@ async def test_a_store_that_was_away_is_left_alone_for_a_moment(
         assert places(postgres_database) == ["database"] * 5
 
 
+async def test_reads_that_wait_behind_a_store_that_hangs_do_not_ask_it_again(
+    tmp_path: Path, postgres_database: TasksDatabase, in_folder: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gives_up = threading.Event()
+    asked_for = 0
+
+    def hang(self: ObjectStore, key: str, size: int) -> bytes:
+        nonlocal asked_for
+        asked_for += 1
+        gives_up.wait()
+        raise self.unavailable("it cannot be reached")
+
+    monkeypatch.setattr(type(in_folder.store), "read", hang)
+    monkeypatch.setattr(_stored_artifacts, "_AGAIN_SECONDS", float("inf"))
+    async with serving(tmp_path, postgres_database, in_folder.url) as server:
+        log = await server.task()
+        name = await log.put_artifact(LARGE)
+        reading = [asyncio.create_task(log.read_artifact(name)) for _ in range(12)]
+        try:
+            await until(lambda: server.store._stored._threads._work_queue.qsize() == 8)
+        finally:
+            gives_up.set()
+        told = await asyncio.gather(*reading, return_exceptions=True)
+        assert all(isinstance(each, ArtifactStoreUnavailable) for each in told)
+        assert asked_for == 4
+        # Its traceback would keep what was read or put.
+        assert server.upkeep.trouble is not None and server.upkeep.trouble.__traceback__ is None
+
+
+async def test_objects_are_deleted_though_something_cannot_be_moved(
+    tmp_path: Path,
+    postgres_database: TasksDatabase,
+    in_folder: Objects,
+    quickly_again: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    put = type(in_folder.store).put
+
+    def take_what_is_small(self: ObjectStore, key: str, data: bytes) -> None:
+        if len(data) == len(LARGE):
+            raise self.unavailable("it cannot be reached")
+        put(self, key, data)
+
+    async with serving(tmp_path, postgres_database, in_folder.url) as server:
+        log, gone = await server.task(), await server.task()
+        await gone.put_artifact(b"small")
+        await gone.finish()
+        [key] = in_folder.keys()
+        monkeypatch.setattr(type(in_folder.store), "put", take_what_is_small)
+        await log.put_artifact(LARGE)
+        await server.store.delete(gone.task_id)
+        server.upkeep.start()
+        await until(lambda: in_folder.keys().count(key) == 0)
+        assert places(postgres_database) == ["database"]
+
+
 async def test_artifacts_are_moved_both_ways(
     tmp_path: Path, postgres_database: TasksDatabase, objects: Objects
 ) -> None:

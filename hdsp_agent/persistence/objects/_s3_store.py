@@ -24,6 +24,7 @@ __all__ = ["S3Address", "S3Store"]
 _RANGE_BYTES: Final = 8 * 1024 * 1024
 _CONNECT_SECONDS: Final = 5
 _REQUEST_SECONDS: Final = 30
+_LARGE_PUT_SECONDS: Final = 300
 _RETRY_SECONDS: Final = 15
 _MOST_RETRIES: Final = 3
 _LISTED_AT_ONCE: Final = 1_000
@@ -63,28 +64,34 @@ class S3Store(ObjectStore):
         endpoint = address.endpoint or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
         region = address.region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
         config: S3Config = {} if endpoint is None else {"endpoint": endpoint}
-        self._client = Client(
-            address.bucket,
-            config=config,
-            region=region,
-            virtual_hosted_style_request=address.virtual_hosted,
-            client_options={
-                "allow_http": (endpoint or "").startswith("http://"),
-                "connect_timeout": timedelta(seconds=_CONNECT_SECONDS),
-                "timeout": timedelta(seconds=_REQUEST_SECONDS),
-            },
-            retry_config={
-                "max_retries": _MOST_RETRIES,
-                "retry_timeout": timedelta(seconds=_RETRY_SECONDS),
-                "backoff": {"init_backoff": timedelta(seconds=0.1), "max_backoff": timedelta(seconds=2), "base": 2},
-            },
-            credential_provider=given if secret is not None else None,
-        )
+
+        def client(request_seconds: float) -> Client:
+            return Client(
+                address.bucket,
+                config=config,
+                region=region,
+                virtual_hosted_style_request=address.virtual_hosted,
+                client_options={
+                    "allow_http": (endpoint or "").startswith("http://"),
+                    "connect_timeout": timedelta(seconds=_CONNECT_SECONDS),
+                    "timeout": timedelta(seconds=request_seconds),
+                },
+                retry_config={
+                    "max_retries": _MOST_RETRIES,
+                    "retry_timeout": timedelta(seconds=_RETRY_SECONDS),
+                    "backoff": {"init_backoff": timedelta(seconds=0.1), "max_backoff": timedelta(seconds=2), "base": 2},
+                },
+                credential_provider=given if secret is not None else None,
+            )
+
+        self._client = client(_REQUEST_SECONDS)
+        self._client_of_large_puts = client(_LARGE_PUT_SECONDS)
 
     def put(self, key: str, data: bytes) -> None:
+        client = self._client if len(data) <= _RANGE_BYTES else self._client_of_large_puts
         with self._refusals(key):
             # One request: of several, a writer that dies would leave parts that no listing shows.
-            self._client.put(self._prefix + key, data, use_multipart=False)
+            client.put(self._prefix + key, data, use_multipart=False)
 
     def read(self, key: str, size: int) -> bytes:
         found = []

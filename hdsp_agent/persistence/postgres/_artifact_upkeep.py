@@ -152,8 +152,9 @@ class ArtifactUpkeep:
             self._something_waits.clear()
             try:
                 await self._try_store()
-                await self.move("store")
+                # Before the moves, which end at the first artifact that the store does not take.
                 await self.delete_unused()
+                await self.move("store")
             except StorageUnavailable:
                 # Told by whoever has to do with it.
                 await asyncio.sleep(pause)
