@@ -439,6 +439,7 @@ describe('TaskHeader', () => {
         'Checkpoints',
         'Branch Conversation',
         'Export',
+        'Share as a Link…',
         'Copy Conversation as Markdown',
         'Copy Prompt',
         'Use Memory in This Conversation',
