@@ -103,6 +103,20 @@ def test_folders_that_never_met_are_joined_without_losing_anything(here: SharedH
     assert here.notes.read().text.count("# What HDSP Agent") == 1
 
 
+def test_folders_that_never_met_keep_what_the_person_wrote_into_what_was_learned(
+    here: SharedHome, there: SharedHome
+) -> None:
+    publish(here.folder, "learned here")
+    (here.folder.root / HANDBOOK).write_text(here.folder.text(HANDBOOK) + "- my own line\n")
+    publish(here.folder, "learned here later")
+    publish(there.folder, "learned there")
+    in_line(there, here)
+    assert content(here) == content(there)
+    assert "learned there" in there.folder.text(HANDBOOK) and "- my own line" in there.folder.text(HANDBOOK)
+    assert not any("learned here" in text for text in content(there).values())
+    assert [line.text for line in Publication(there.folder).edits()[HANDBOOK].written] == ["- my own line"]
+
+
 def test_what_is_forgotten_is_in_no_folder_and_in_no_version(
     here: SharedHome, there: SharedHome, postgres_database: TasksDatabase
 ) -> None:

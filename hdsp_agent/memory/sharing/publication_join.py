@@ -10,7 +10,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from ..memory_folder import CONSOLIDATED, HANDBOOK, SKILLS_FOLDER, SUMMARY, MemoryFolder
-from ..person_edits import edits_between, with_edits
+from ..person_edits import PersonEdits, edits_between, with_edits
 from ..publication import BASELINE_FOLDER, PublishedState, text_hash
 from .file_join import JoinedFile, joined_file
 from .shared_names import is_consolidated
@@ -19,13 +19,17 @@ __all__ = ["PublicationJoin"]
 
 
 class PublicationJoin:
-    """The files of one person's folder while the database has another consolidation. ``record`` is what says of ours."""
+    """The files of one person's folder while the database has another consolidation. ``record`` is what says of ours.
 
-    def __init__(self, root: Path, record: bytes) -> None:
+    ``never_met`` says that the other one cannot know what the person wrote into earlier ones here.
+    """
+
+    def __init__(self, root: Path, record: bytes, *, never_met: bool) -> None:
         self._folder: Final = MemoryFolder(root)
         self._state = PublishedState()
         with suppress(ValidationError):
             self._state = PublishedState.model_validate_json(record)
+        self._known: Final = self._state.edits if never_met else {}
 
     def covers(self, name: str) -> bool:
         """Whether the file is one of those that are published together."""
@@ -39,7 +43,8 @@ class PublicationJoin:
             return JoinedFile(theirs)
         text = mine.decode("utf-8", "replace")
         hashes = {self._state.published.get(name), self._state.coming.get(name)} - {None}
-        if text_hash(text) in hashes:
+        is_as_published, known = text_hash(text) in hashes, self._known.get(name, PersonEdits())
+        if is_as_published and known.is_empty:
             return JoinedFile(theirs)
         if name not in (SUMMARY, HANDBOOK):
             return joined_file(name, lines, {}, mine, theirs)
@@ -48,5 +53,6 @@ class PublicationJoin:
             (edits_between(each, text) for each in published or [""]),
             key=lambda edits: len(edits.written) + len(edits.removed),
         )
-        said = with_edits((theirs or b"").decode("utf-8", "replace"), edits)
+        all_edits = known if is_as_published else known.joined(edits)
+        said = with_edits((theirs or b"").decode("utf-8", "replace"), all_edits)
         return JoinedFile(said.encode() if said.strip() else None)

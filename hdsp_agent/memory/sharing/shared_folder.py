@@ -215,7 +215,7 @@ class SharedFolder:
         known = record.files.get(CONSOLIDATED)
         if known is not None and known.hash == hash_of(mine):
             return None
-        return PublicationJoin(self._root, mine)
+        return PublicationJoin(self._root, mine, never_met=known is None)
 
     def _put(self, step: _Step, report: SyncReport) -> bool:
         """Whether the file was as it was read, and says the other thing now."""

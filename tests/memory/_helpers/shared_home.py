@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from hdsp_agent.memory import MemoryFolder, NoteFile, NoteFiles
 from hdsp_agent.memory.extracted_files import Extracted, ExtractedFiles
 from hdsp_agent.memory.memory_folder import HANDBOOK, SUMMARY
+from hdsp_agent.memory.person_edits import with_edits
 from hdsp_agent.memory.publication import Publication
 from hdsp_agent.memory.sharing import SharedFolder
 from hdsp_agent.messages import TaskId
@@ -73,10 +74,12 @@ def versions(tasks: TasksDatabase, path: str) -> list[str | None]:
 
 
 def publish(folder: MemoryFolder, learned: str) -> None:
-    """Put a handbook and a summary in force that say this, as a consolidation does."""
+    """Put a handbook and a summary in force that say this and what the person wrote, as a consolidation does."""
     publication = Publication(folder)
-    texts = {HANDBOOK: f"# Task Group: x\n\n- {learned}\n", SUMMARY: f"# Summary\n\n- {learned}\n"}
-    publication._put(publication.state(), texts, publication.edits(), {}, datetime.now(tz=UTC))
+    edits = publication.edits()
+    made = {HANDBOOK: f"# Task Group: x\n\n- {learned}\n", SUMMARY: f"# Summary\n\n- {learned}\n"}
+    texts = {name: with_edits(text, edits[name]) for name, text in made.items()}
+    publication._put(publication.state(), texts, edits, {}, datetime.now(tz=UTC))
 
 
 def extracted(number: int, *, taught: str = "Ages are in months.", **fields: object) -> Extracted:
