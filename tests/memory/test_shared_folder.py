@@ -117,6 +117,27 @@ def test_folders_that_never_met_keep_what_the_person_wrote_into_what_was_learned
     assert [line.text for line in Publication(there.folder).edits()[HANDBOOK].written] == ["- my own line"]
 
 
+def test_folders_that_meet_at_the_same_moment_get_each_others_files(
+    here: SharedHome, there: SharedHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here.folder.write("skills/here/SKILL.md", "here\n")
+    there.folder.write("skills/there/SKILL.md", "there\n")
+    changed = shared_folder.SharedFolder._changed
+    late = [there.shared]
+
+    def changed_before_the_other(self: shared_folder.SharedFolder, *arguments: object) -> dict[str, bytes | None]:
+        found = changed(self, *arguments)  # type: ignore[arg-type]  # as they came
+        if self is here.shared and late:
+            late.pop().sync()
+        return found
+
+    monkeypatch.setattr(shared_folder.SharedFolder, "_changed", changed_before_the_other)
+    here.shared.sync()
+    assert late == [] and here.folder.text("skills/there/SKILL.md") == "there\n"
+    in_line(there)
+    assert content(here) == content(there)
+
+
 def test_what_is_forgotten_is_in_no_folder_and_in_no_version(
     here: SharedHome, there: SharedHome, postgres_database: TasksDatabase
 ) -> None:
@@ -221,6 +242,46 @@ def test_links_and_files_that_are_too_large_stay_here(here: SharedHome, there: S
     (here.folder.root / "profile.md").write_text("- mine alone\n")
     in_line(here, there)
     assert sorted(here.texts()) == sorted(there.texts()) == ["from there", "mine alone"]
+
+
+def test_a_folder_that_the_person_replaced_by_a_link_is_not_deleted_and_not_written_through(
+    here: SharedHome, there: SharedHome, tmp_path: Path
+) -> None:
+    name = "skills/clean/SKILL.md"
+    there.folder.write(name, "first\n")
+    in_line(there, here)
+    elsewhere = tmp_path / "elsewhere"
+    (here.folder.root / "skills").rename(elsewhere)
+    os.symlink(elsewhere, here.folder.root / "skills")
+    assert here.shared.sync().left_out == {name}
+    there.folder.write(name, "second\n")
+    there.folder.write("skills/new/SKILL.md", "new\n")
+    in_line(there, here)
+    assert there.folder.text(name) == "second\n"
+    assert (elsewhere / "clean/SKILL.md").read_text() == "first\n" and not (elsewhere / "new").exists()
+    (here.folder.root / "skills").unlink()
+    elsewhere.rename(here.folder.root / "skills")
+    in_line(here)
+    assert here.folder.text(name) == "second\n" and here.folder.text("skills/new/SKILL.md") == "new\n"
+
+
+def test_a_version_that_is_kept_apart_is_not_written_through_a_link(
+    here: SharedHome, there: SharedHome, tmp_path: Path
+) -> None:
+    name = "skills/clean/scripts/clean.py"
+    here.folder.write(name, "first\n")
+    in_line(here, there)
+    here.folder.write(name, "here\n")
+    there.folder.write(name, "there\n")
+    in_line(there)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    os.symlink(elsewhere, here.folder.root / ASIDE_FOLDER)
+    with pytest.raises(StorageUnavailable, match="is a link"):
+        here.shared.sync()
+    assert here.folder.text(name) == "here\n" and list(elsewhere.iterdir()) == []
+    (here.folder.root / ASIDE_FOLDER).unlink()
+    assert len(here.shared.sync().aside) == 1
 
 
 def test_a_folder_that_cannot_be_looked_into_is_not_a_deleted_one(

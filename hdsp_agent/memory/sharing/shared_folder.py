@@ -222,6 +222,7 @@ class SharedFolder:
         joined = step.joined
         if joined.content != step.before:
             path = self._root / step.name
+            self._refuse_link(step.name, "write")
             make_private_folder(path.parent)
             lock = lock_of(step.name)
             with nullcontext() if lock is None else locked(self._root / lock, _LOCK_SECONDS):
@@ -239,6 +240,7 @@ class SharedFolder:
 
     def _set_aside(self, name: str, content: bytes, report: SyncReport) -> None:
         aside = f"{ASIDE_FOLDER}/{hash_of(content)[:8]}-{name.replace('/', '-')}"
+        self._refuse_link(aside, "write")
         make_private_folder(self._root / ASIDE_FOLDER)
         replace_file(self._root / aside, content)
         report.aside.append(aside)
@@ -269,7 +271,11 @@ class SharedFolder:
             if hash_of(content) != known.hash:
                 changed[name] = content
         for name, known in record.files.items():
-            if known.hash is not None and name not in names and name not in report.left_out:
+            if known.hash is None or name in names or name in report.left_out:
+                continue
+            if self._link(name) is not None:
+                report.left_out.add(name)
+            elif not (self._root / name).is_file():
                 changed[name] = None
         return changed
 
@@ -278,7 +284,7 @@ class SharedFolder:
         self._database.hold_person(connection, self._owner)
         state = self._database.state(connection, self._owner)
         assert state is not None
-        if record.place and (state.place, state.change) != (record.place, record.change):
+        if (record.place or state.change) and (state.place, state.change) != (record.place, record.change):
             return False
         newest = {file.path: file.version for file in self._database.files(connection, self._owner, list(changed))}
         unknown = [name for name, version in newest.items() if version > _version(record, name)]
@@ -307,12 +313,23 @@ class SharedFolder:
     # ---- the files
 
     def _content(self, name: str) -> bytes | None:
-        """What a file says; None if there is none. Raises StorageUnavailable of a link, too."""
-        path = self._root / name
-        if path.is_symlink():
-            raise StorageUnavailable(f"{path} is a link.", path=str(path), action="read", reason="link")
-        found = read_with_identity(path)
+        """What a file says; None if there is none. Raises StorageUnavailable of a link, and of what is behind one, too."""
+        self._refuse_link(name, "read")
+        found = read_with_identity(self._root / name)
         return None if found is None else found[0]
+
+    def _refuse_link(self, name: str, action: str) -> None:
+        if (path := self._link(name)) is not None:
+            raise StorageUnavailable(f"{path} is a link.", path=str(path), action=action, reason="link")
+
+    def _link(self, name: str) -> Path | None:
+        """The file, or the first folder on the way to it, that is a link."""
+        path = self._root
+        for part in name.split("/"):
+            path /= part
+            if path.is_symlink():
+                return path
+        return None
 
     def _hash(self, name: str) -> str | None:
         with suppress(StorageUnavailable):
