@@ -63,6 +63,10 @@ def test_starting_imports_no_provider_sdk_and_nothing_heavy(sdk: str) -> None:
     assert sdk not in loaded and sdk not in later
 
 
+def test_starting_imports_what_shares_memory_only_with_a_database() -> None:
+    assert not [name for name in _imported()[1] if name.startswith("hdsp_agent.memory.sharing")]
+
+
 async def test_a_started_extension_answers_and_stops_cleanly(services: Services, jp_fetch: Fetch) -> None:
     answer = await jp_fetch("hdsp-agent", "api", "health")
     assert json.loads(answer.body)["version"] == services.version

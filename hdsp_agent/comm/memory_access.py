@@ -11,9 +11,9 @@ from .._background_tasks import BackgroundTasks
 from ..config import ContextProxy
 from ..errors import Conflict, ForbiddenByOperator, HdspAgentError, NotFound
 from ..memory import Memories, NoteFiles
+from ..memory.memory_folder import ASIDE_FOLDER
 from ..memory.no_model import no_model_text
 from ..memory.person_memory import PersonMemory
-from ..memory.sharing.shared_names import ASIDE_FOLDER
 from ..messages import TaskId
 from ._owner import Owner
 from .history import History

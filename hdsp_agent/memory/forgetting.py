@@ -11,6 +11,7 @@ from pathlib import Path
 from ..messages import TaskId
 from .extracted_files import Extracted, ExtractedFiles
 from .memory_folder import (
+    ASIDE_FOLDER,
     CONSOLIDATED,
     DAMAGED,
     EXTRACTED_FOLDER,
@@ -63,6 +64,9 @@ def forget_everything(folder: MemoryFolder) -> None:
         folder.remove(name)
     for name in folder.names(EXTRACTED_FOLDER):
         if name.endswith(DAMAGED):
+            folder.remove(name)
+    for name in folder.names(ASIDE_FOLDER):
+        if name.partition("-")[2].startswith((f"{SKILLS_FOLDER}-", HANDBOOK, SUMMARY)):
             folder.remove(name)
     for hidden in (SUMMARIES_FOLDER, SKILLS_FOLDER, ".published", ".versions"):
         _remove(folder.root / hidden)

@@ -219,7 +219,7 @@ def finish_job(
             "UPDATE memory_jobs SET status = 'error', token = NULL, finished_at = ?, lease_until = NULL, retry_at = ?, "
             "last_error = ?, retries_remaining = CASE WHEN retries_remaining > 0 THEN retries_remaining - 1 ELSE 0 END "
             "WHERE kind = ? AND key = ? AND status = 'running' AND token = ?",
-            (now, now + JOB_RETRY_SECONDS, error[:_LONGEST_ERROR], *_holder(claim)),
+            (now, now + JOB_RETRY_SECONDS, _stored(error), *_holder(claim)),
         )
     return changed.rowcount == 1
 
@@ -284,6 +284,11 @@ _COLUMNS: Final = (
     "input_watermark, last_success_watermark"
 )
 _LONGEST_ERROR: Final = 1_000
+
+
+def _stored(error: str) -> str:
+    """As every database takes it."""
+    return error.replace("\0", "")[:_LONGEST_ERROR]
 
 
 def _holder(claim: JobClaim) -> tuple[str, str, str]:

@@ -16,6 +16,7 @@ from ..messages import TaskId
 from ..persistence import checked_id
 
 __all__ = [
+    "ASIDE_FOLDER",
     "CONSOLIDATED",
     "DAMAGED",
     "EXTRACTED_FOLDER",
@@ -40,6 +41,8 @@ RAW_MEMORIES: Final = "raw_memories.md"
 SUMMARIES_FOLDER: Final = "rollout_summaries"
 SKILLS_FOLDER: Final = "skills"
 EXTRACTED_FOLDER: Final = "extracted"
+ASIDE_FOLDER: Final = "other_versions"
+"""Where a version of a file is that was changed on two servers at once and could not be joined."""
 
 MemoryFileKind: TypeAlias = Literal["summary", "handbook", "raw", "rollout_summary", "skill"]
 

@@ -205,8 +205,9 @@ class MemoryJobs:
         """The work forgets everything that was learned; what was read counts as read."""
 
         def write(connection: SqlConnection) -> None:
+            read = [TaskId(row.key) for row in job_rows(connection, owner) if row.kind == "extract"]
             void_all_jobs(connection, owner)
-            self._changed(connection, owner, work)
+            self._changed(connection, owner, work, map(extracted_name, read))
 
         await self._database.write(write)
 

@@ -254,6 +254,23 @@ async def test_all_that_was_learned_is_forgotten_on_both_and_in_every_version(
         assert admin.execute(kept).fetchall() == []
 
 
+async def test_what_a_server_that_was_away_learned_is_forgotten_with_everything(
+    apart: tuple[Server, Server], postgres_database: TasksDatabase
+) -> None:
+    from hdsp_agent.memory.forgetting import forget_everything
+
+    here, there = apart
+    task = extracted(1).task_id
+    assert isinstance(await here.jobs.claim_extraction(task, ME, watermark=100, most_running=8), JobClaim)
+    # It loses the database before what it learned is saved.
+    here.home.extracted.put(extracted(1, taught="a secret"))
+    await there.jobs.forget_all(ME, lambda: forget_everything(there.home.folder))
+    for server in (here, there):
+        assert server.sharing.bring_up_to_date(ME)
+        assert list(server.home.extracted.all()) == []
+    assert versions(postgres_database, f"extracted/{task}.json") == [None]
+
+
 async def test_without_a_database_nothing_is_shared(tmp_path: Path) -> None:
     from hdsp_agent.memory import MEMORY_SCHEMA
     from hdsp_agent.memory.memory_jobs import StateJobDatabase

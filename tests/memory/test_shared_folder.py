@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.errors import StorageUnavailable
-from hdsp_agent.memory.memory_folder import CONSOLIDATED, HANDBOOK, SUMMARY
+from hdsp_agent.memory.memory_folder import ASIDE_FOLDER, CONSOLIDATED, HANDBOOK, SUMMARY
 from hdsp_agent.memory.note_files import NoteFile
 from hdsp_agent.memory.publication import Publication
 from hdsp_agent.memory.run_log import MemoryRun, RunLog
 from hdsp_agent.memory.sharing import shared_folder
-from hdsp_agent.memory.sharing.shared_names import ASIDE_FOLDER, RECORD
+from hdsp_agent.memory.sharing.shared_names import RECORD, is_shared_name
 from hdsp_agent.memory.usage_counts import UsageCounts
 
 from .._helpers.postgres import TasksDatabase
@@ -242,6 +242,21 @@ def test_links_and_files_that_are_too_large_stay_here(here: SharedHome, there: S
     (here.folder.root / "profile.md").write_text("- mine alone\n")
     in_line(here, there)
     assert sorted(here.texts()) == sorted(there.texts()) == ["from there", "mine alone"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".profile.md.swp",
+        ".ipynb_checkpoints/profile-checkpoint.md",
+        "skills/clean/.ipynb_checkpoints/SKILL-checkpoint.md",
+        ".git/config",
+        ".published/.git/config",
+        ".staging-1/MEMORY.md",
+    ],
+)
+def test_hidden_files_of_editors_jupyter_and_git_stay_here(name: str) -> None:
+    assert not is_shared_name(name)
 
 
 def test_a_folder_that_the_person_replaced_by_a_link_is_not_deleted_and_not_written_through(

@@ -176,6 +176,12 @@ def waits_for_a_lock(tasks: TasksDatabase) -> bool:
         return bool(admin.execute(waiting).fetchone()[0])
 
 
+async def test_an_error_that_quotes_bytes_is_kept(postgres_database: TasksDatabase) -> None:
+    async with server(postgres_database) as jobs:
+        assert await jobs.fail(await extraction(jobs), "It answered \0PNG")
+        assert [row.last_error for row in await jobs.rows(ME)] == ["It answered PNG"]
+
+
 async def test_nobody_sees_or_changes_the_jobs_of_another(postgres_database: TasksDatabase) -> None:
     async with server(postgres_database) as hers, server(postgres_database, "bob") as his:
         claim = await extraction(hers)

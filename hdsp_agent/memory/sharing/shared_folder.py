@@ -18,10 +18,10 @@ from typing import Final, TypeVar
 from ..._private_files import Identity, locked, make_private_folder, read_with_identity, replace_file, storage_error
 from ...errors import StorageUnavailable
 from ...persistence import LARGEST_SHARED_FILE, SharedFile, SharedMemory, SqlConnection
-from ..memory_folder import CONSOLIDATED
+from ..memory_folder import ASIDE_FOLDER, CONSOLIDATED
 from .file_join import JoinedFile, joined_file
 from .publication_join import PublicationJoin
-from .shared_names import ASIDE_FOLDER, RECORD, is_shared_name, lock_of, shared_names
+from .shared_names import RECORD, is_shared_name, lock_of, shared_names
 from .sync_record import CommonFile, PushedFiles, SyncRecord, hash_of, load_record, save_record
 
 __all__ = ["SharedFolder", "SyncReport"]
@@ -101,7 +101,9 @@ class SharedFolder:
             for _ in range(_MOST_ATTEMPTS):
                 self._take_all(connection, record, report)
                 changed = self._changed(record, report)
-                changed.update((name, None) for name in lost if name not in record.files)
+                for name in lost:
+                    if name not in record.files:
+                        changed.setdefault(name, None)
                 if not changed or self._give(connection, record=record, changed=changed):
                     report.given += len(changed)
                     return result, report

@@ -12,10 +12,8 @@ from ..._private_files import Identity, identity_of
 from ...persistence import LARGEST_SHARED_FILE
 from ..memory_folder import CONSOLIDATED, EXTRACTED_FOLDER, HANDBOOK, RAW_MEMORIES, SUMMARIES_FOLDER, SUMMARY
 
-__all__ = ["ASIDE_FOLDER", "RECORD", "SharedNames", "is_consolidated", "is_shared_name", "lock_of", "shared_names"]
+__all__ = ["RECORD", "SharedNames", "is_consolidated", "is_shared_name", "lock_of", "shared_names"]
 
-ASIDE_FOLDER: Final = "other_versions"
-"""Where a version of a file is that was changed on two servers at once and could not be joined."""
 RECORD: Final = ".shared.json"
 """What this folder has in common with the database."""
 
@@ -23,6 +21,8 @@ _MOST_FILES: Final = 10_000
 _MOST_BYTES: Final = 64_000_000
 _OTHERS: Final = frozenset({"people"})
 """The memory of other persons has folders of its own."""
+_HIDDEN: Final = frozenset({".published", ".versions"})
+"""Folders of ours. What else is hidden belongs to editors, to Jupyter or to git."""
 _LOCKED: Final = frozenset({"profile.md", "usage.json", "runs.jsonl"})
 _ENDINGS: Final = (".lock", ".tmp")
 
@@ -38,10 +38,11 @@ class SharedNames(dict[str, Identity]):
 def is_shared_name(name: str) -> bool:
     """Whether a file of this name is shared, and is a file of the folder wherever it is put."""
     parts = name.split("/")
+    seen = parts[1:] if parts[0] in _HIDDEN else parts
     return (
         all(is_portable(part) for part in parts)
         and parts[0] not in _OTHERS
-        and not parts[0].startswith((RECORD, ".staging-", ".writable"))
+        and not any(part.startswith(".") for part in seen)
         and not parts[-1].endswith(_ENDINGS)
     )
 
@@ -66,7 +67,7 @@ def shared_names(root: Path) -> SharedNames:
 def is_consolidated(name: str) -> bool:
     """Whether only a consolidation, or who takes something out of one, writes this file."""
     first = name.split("/", 1)[0]
-    return name in (CONSOLIDATED, RAW_MEMORIES) or first in (SUMMARIES_FOLDER, ".published", ".versions")
+    return name in (CONSOLIDATED, RAW_MEMORIES) or first in (SUMMARIES_FOLDER, *_HIDDEN)
 
 
 def lock_of(name: str) -> str | None:
