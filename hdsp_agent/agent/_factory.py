@@ -261,7 +261,7 @@ async def headless_agent(
         )
         stack.push_async_callback(manager.stop)
         shared, memories = open_memory(store, kept_in), manager.services.memories
-        if shared is not None and memories is not None:
+        if shared is not None and memories is not None and config.policy.allow_memory:
             from ..memory.sharing import MemorySharing
 
             memories.sharing = MemorySharing(shared, memories.folder)

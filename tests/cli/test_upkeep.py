@@ -230,6 +230,10 @@ def test_memory_goes_to_a_postgresql_server_and_back(own_home: Home) -> None:
     assert "memory" not in own_home.run("migrate", "--from", "files", "--to", "sqlite").out
     dry = own_home.run("migrate", "--from", "files", "--to", "postgres", "--dry-run", "--json").json()
     assert dry["memory"] is None
+    policy = own_home.config / "jupyter_server_config.py"
+    policy.write_text("c.HdspAgentApp.allow_memory = False\n")
+    assert own_home.run("migrate", "--from", "files", "--to", "postgres", "--json").json()["memory"] is None
+    policy.unlink()
     assert own_home.run("migrate", "--from", "files", "--to", "postgres", "--json").json()["memory"] == {
         "sent": 1,
         "taken": 0,

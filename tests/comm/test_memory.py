@@ -151,7 +151,13 @@ async def test_what_another_server_of_the_person_writes_is_shown_and_theirs_gets
     with shared_home(tmp_path / "other", postgres_database, owner=ME) as other:
         other.notes.add("from the other server", day="2026-11-30")
         await asyncio.to_thread(other.shared.sync)
-        [note] = (await rest(jp_fetch))["memory"]["notes"]
+
+        async def notes() -> Any:
+            return (await rest(jp_fetch))["memory"]["notes"]
+
+        # A page is shown what there is where the database takes long.
+        await until(notes)
+        [note] = await notes()
         assert note["text"] == "from the other server"
         await rest(jp_fetch, "notes", note["id"], method="PATCH", text="changed here")
 

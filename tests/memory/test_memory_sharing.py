@@ -14,7 +14,7 @@ import pytest
 from hdsp_agent.memory import Memories
 from hdsp_agent.memory.extracted_files import ExtractedFiles
 from hdsp_agent.memory.job_table import JobClaim, LeaseLost
-from hdsp_agent.memory.memory_folder import HANDBOOK
+from hdsp_agent.memory.memory_folder import ASIDE_FOLDER, HANDBOOK, SUMMARY
 from hdsp_agent.memory.memory_jobs import MemoryJobs
 from hdsp_agent.memory.publication import Publication
 from hdsp_agent.memory.sharing import MemorySharing, SyncReport, memory_sharing
@@ -22,7 +22,7 @@ from hdsp_agent.persistence import StateDatabase
 
 from .._helpers.forked_python import forked_python
 from .._helpers.postgres import TasksDatabase
-from .._helpers.timing import until
+from .._helpers.timing import PATIENCE, until
 from ._helpers.shared_home import ME, SharedHome, extracted, publish, shared_home, versions
 
 psycopg = pytest.importorskip("psycopg")
@@ -93,15 +93,16 @@ async def test_what_one_server_writes_the_other_has_without_being_asked(
 
 
 async def test_a_model_is_told_what_another_server_has_just_written(
-    tmp_path: Path, postgres_database: TasksDatabase
+    tmp_path: Path, postgres_database: TasksDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(memory_sharing, "_READING_SECONDS", PATIENCE)
     with (
         running(tmp_path / "here", postgres_database) as here,
         running(tmp_path / "there", postgres_database, follows=False) as there,
     ):
-        await asyncio.to_thread(there.sharing.bring_up_to_date, ME)
+        assert await asyncio.to_thread(there.sharing.bring_up_to_date, ME, PATIENCE)
         await asyncio.to_thread(here.add, "from here")
-        assert await asyncio.to_thread(here.sharing.bring_up_to_date, ME)
+        assert await asyncio.to_thread(here.sharing.bring_up_to_date, ME, PATIENCE)
         there.sharing._done_at.clear()
         assert "from here" in await asyncio.to_thread(there.told)
 
@@ -112,7 +113,7 @@ async def test_what_is_edited_by_hand_is_found(two: tuple[Server, Server], monke
     await there.has("from here")
     profile = there.home.folder.root / "profile.md"
     profile.write_text(profile.read_text() + "- by hand\n")
-    assert await asyncio.to_thread(there.sharing.bring_up_to_date, ME)
+    assert await asyncio.to_thread(there.sharing.bring_up_to_date, ME, PATIENCE)
     await here.has("from here", "by hand")
 
 
@@ -126,12 +127,13 @@ async def test_a_note_that_two_servers_change_while_the_database_is_away_is_kept
     await asyncio.to_thread(postgres_database.let_in, False)
     await asyncio.to_thread(here.memories.of_person(ME, None, None).edit, note.id, "likes pandas", pinned=None)
     await asyncio.to_thread(there.memories.of_person(ME, None, None).edit, note.id, "likes duckdb", pinned=None)
-    assert not await asyncio.to_thread(here.sharing.bring_up_to_date, ME)
+    assert not await asyncio.to_thread(here.sharing.bring_up_to_date, ME, PATIENCE)
     assert "likes pandas" in await asyncio.to_thread(here.told)
     await asyncio.to_thread(postgres_database.let_in, True)
     for server in two:
         await server.has("likes pandas", "likes duckdb")
-    assert sum(report.twice for server in two for report in server.joined) == 1
+    # It is told of after the file is written.
+    await until(lambda: sum(report.twice for server in two for report in server.joined) == 1)
     assert "Memory is not shared with other servers for now" in caplog.text
 
 
@@ -139,10 +141,45 @@ async def test_what_was_not_sent_yet_is_sent_when_the_server_stops(
     tmp_path: Path, postgres_database: TasksDatabase
 ) -> None:
     with running(tmp_path / "here", postgres_database) as here:
-        assert await asyncio.to_thread(here.sharing.bring_up_to_date, ME)
+        assert await asyncio.to_thread(here.sharing.bring_up_to_date, ME, PATIENCE)
         here.add("the last one")
     [sent] = versions(postgres_database, "profile.md")
     assert sent is not None and "the last one" in sent
+
+
+async def test_a_folder_that_cannot_be_shared_holds_up_nobody_elses(
+    tmp_path: Path, postgres_database: TasksDatabase, caplog: pytest.LogCaptureFixture
+) -> None:
+    with shared_home(tmp_path / "here", postgres_database) as home, ExitStack() as stack:
+        server = Server(home)
+        home.folder.make()
+        (home.folder.root / "people").write_text("no folder")
+        server.sharing.changed("another")
+        server.sharing.start(ME)
+        stack.callback(server.sharing.stop)
+        assert not await asyncio.to_thread(server.sharing.bring_up_to_date, "another", PATIENCE)
+        server.add("from here")
+        assert await asyncio.to_thread(server.sharing.bring_up_to_date, ME, PATIENCE)
+    assert len(versions(postgres_database, "profile.md")) == 1
+    assert caplog.text.count("Memory is not shared with other servers for now") == 1
+
+
+@pytest.mark.parametrize("is_allowed", [True, False])
+async def test_an_agent_without_a_server_shares_memory_only_where_it_is_allowed(
+    tmp_path: Path, postgres_database: TasksDatabase, is_allowed: bool
+) -> None:
+    from hdsp_agent.agent import headless_agent
+    from hdsp_agent.config import OperatorPolicy
+
+    async with headless_agent(
+        tmp_path / "home",
+        OperatorPolicy(allow_memory=is_allowed),
+        workspace=tmp_path,
+        backend="postgres",
+        storage_url=postgres_database.url("ada"),
+    ) as agent:
+        memories = agent.manager.services.memories
+        assert memories is not None and (memories.sharing is not None) == is_allowed
 
 
 async def claimed(server: Server, *, is_news: bool = False) -> JobClaim:
@@ -239,6 +276,9 @@ async def test_all_that_was_learned_is_forgotten_on_both_and_in_every_version(
 
     here, there = apart
     claim = await claimed(here, is_news=True)
+    for aside in ("skills-clean-clean.py", HANDBOOK, SUMMARY):
+        here.home.folder.write(f"{ASIDE_FOLDER}/0a1b2c3d-{aside}", "a secret")
+    here.home.folder.write(f"{ASIDE_FOLDER}/0a1b2c3d-profile.md", "a note")
     for learned in ("a secret", "the secret"):
         await here.jobs.write_if_leased(claim, partial(publish, here.home.folder, learned))
     assert there.sharing.bring_up_to_date(ME)
@@ -249,6 +289,7 @@ async def test_all_that_was_learned_is_forgotten_on_both_and_in_every_version(
         assert not any("secret" in path.read_text() or "months" in path.read_text() for path in files)
         # It was read, and is not read again.
         assert [each.is_empty for each in server.home.extracted.all()] == [True]
+        assert server.home.folder.names(ASIDE_FOLDER) == [f"{ASIDE_FOLDER}/0a1b2c3d-profile.md"]
     with postgres_database.connect() as admin:
         kept = "SELECT path FROM memory_files WHERE position('secret'::bytea IN content) + position('months'::bytea IN content) > 0"
         assert admin.execute(kept).fetchall() == []

@@ -106,13 +106,16 @@ async def _put_into_store(terminal: Terminal, store: TaskStore) -> None:
 
 
 async def _share_memory(terminal: Terminal, store: TaskStore) -> SyncReport | None:
-    """Bring the memory of this folder and that of the database in line; None if that failed."""
+    """Bring the memory of this folder and that of the database in line; None if that failed, or is not allowed."""
     from ..._person import person_of_server
     from ...errors import HdspAgentError
     from ...memory.memory_folder import person_folder
     from ...memory.sharing import SharedFolder
     from ...persistence import open_memory
+    from .._operator_policy import operator_policy
 
+    if not operator_policy().allow_memory:
+        return None
     shared, person = open_memory(store, "postgres"), person_of_server()
     assert shared is not None
     folder = SharedFolder(person_folder(terminal.home, person, person), person, shared)

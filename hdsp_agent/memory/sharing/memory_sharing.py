@@ -48,7 +48,8 @@ class MemorySharing:
         self._done: dict[str, int] = {}
         self._done_at: dict[str, float] = {}
         self._is_followed = False
-        self._is_away = False
+        self._failed: dict[str, str] = {}
+        """Whose folders could not be brought in line the last time, and why."""
         self._try_now = False
         self._stopping = False
         self._left_out: dict[str, frozenset[str]] = {}
@@ -90,7 +91,8 @@ class MemorySharing:
             ticket = self._ask(owner)
             if self._thread is not None:
                 self._changes.wait_for(
-                    lambda: self._is_away or self._stopping or self._done.get(owner, -1) >= ticket, patience_seconds
+                    lambda: owner in self._failed or self._stopping or self._done.get(owner, -1) >= ticket,
+                    patience_seconds,
                 )
                 return self._done.get(owner, -1) >= ticket
         return self._sync(owner, ticket)
@@ -126,14 +128,15 @@ class MemorySharing:
             report = self._folder(owner).sync()
         except Exception as error:
             with self._changes:
-                was_away, self._is_away = self._is_away, True
+                is_told = owner in self._failed or str(error) in self._failed.values()
+                self._failed[owner] = str(error)
                 self._changes.notify_all()
-            if not was_away:
+            if not is_told:
                 unexpected = None if isinstance(error, HdspAgentError) else error
                 logger.warning("Memory is not shared with other servers for now: %s", error, exc_info=unexpected)
             return False
         with self._changes:
-            self._is_away = False
+            self._failed.pop(owner, None)
             self._done[owner] = max(ticket, self._done.get(owner, -1))
             self._done_at[owner] = monotonic()
             self._changes.notify_all()
@@ -160,25 +163,27 @@ class MemorySharing:
         pause = _AGAIN_SECONDS
         while True:
             with self._changes:
-                if self._is_away:
+                if self._failed:
                     # All servers of a hub lose the database together.
                     waiting = pause * random.uniform(0.5, 1)  # noqa: S311 -- no secret
-                    self._changes.wait_for(lambda: self._stopping or self._try_now, waiting)
+                    self._changes.wait_for(lambda: self._stopping or self._try_now or self._promising(), waiting)
                     pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
                 else:
                     pause = _AGAIN_SECONDS
                     self._changes.wait_for(lambda: self._stopping or self._waiting(), _LOOK_SECONDS)
                 self._try_now = False
-                # If nobody asked, people may have changed files by hand all the same.
-                owners = self._waiting() or dict(self._asked)
                 is_last = self._stopping
-                if is_last and (self._is_away or not self._waiting()):
-                    return
+                # If nobody asked, people may have changed files by hand all the same.
+                due = dict(self._asked) if self._failed else self._waiting() or dict(self._asked)
+                owners = self._promising() if is_last else due
             for owner, ticket in owners.items():
-                if not self._sync(owner, ticket):
-                    break
+                self._sync(owner, ticket)
             if is_last:
                 return
 
     def _waiting(self) -> dict[str, int]:
         return {owner: ticket for owner, ticket in self._asked.items() if ticket > self._done.get(owner, -1)}
+
+    def _promising(self) -> dict[str, int]:
+        """Those who wait, and whose folders could be brought in line the last time."""
+        return {owner: ticket for owner, ticket in self._waiting().items() if owner not in self._failed}
