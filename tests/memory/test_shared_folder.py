@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,7 @@ from ._helpers.shared_home import ME, SharedHome, extracted, publish, shared_hom
 psycopg = pytest.importorskip("psycopg")
 
 DAY = "2026-11-30"
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "database.md"
 
 
 @pytest.fixture
@@ -454,24 +456,51 @@ def test_a_note_that_is_written_while_the_file_is_brought_in_line_stays(
     assert sorted(here.texts()) == sorted(there.texts()) == ["first", "from there", "just now"]
 
 
-def test_another_database_and_one_that_was_restored_get_what_the_folder_has(
-    here: SharedHome, there: SharedHome, postgres_database: TasksDatabase
-) -> None:
-    here.notes.add("first", day=DAY)
-    in_line(here, there)
-    with postgres_database.connect() as admin:
-        before = admin.execute("SELECT path, version, content, server FROM memory_files").fetchall()
-    here.notes.add("second", day=DAY)
-    in_line(here, there)
-    with postgres_database.connect() as admin:
+def dumped(tasks: TasksDatabase) -> list[tuple[object, ...]]:
+    with tasks.connect() as admin:
+        return admin.execute("SELECT path, version, content, server FROM memory_files").fetchall()
+
+
+def restore(tasks: TasksDatabase, dump: list[tuple[object, ...]]) -> None:
+    """The dump is of the first change."""
+    with tasks.connect() as admin:
         admin.execute("DELETE FROM memory_files")
         admin.execute("UPDATE memory_people SET change = 1")
-        for row in before:
+        for row in dump:
             admin.execute(
                 "INSERT INTO memory_files (role, owner, path, version, content, server) "
                 "VALUES ('ada', 'me', ?, ?, ?, ?)",
                 row,
             )
+
+
+def test_a_server_that_was_away_when_a_dump_was_restored_gets_what_others_added_since(
+    here: SharedHome, there: SharedHome, postgres_database: TasksDatabase
+) -> None:
+    here.notes.add("first", day=DAY)
+    in_line(here, there)
+    dump = dumped(postgres_database)
+    here.notes.add("second", day=DAY)
+    in_line(here, there)
+    restore(postgres_database, dump)
+    [statement] = re.findall("`(UPDATE hdsp_agent.memory_people .*?)`", GUIDE.read_text(encoding="utf-8"))
+    with postgres_database.connect() as admin:
+        admin.execute(statement)
+    here.notes.add("third", day=DAY)
+    here.shared.sync()
+    there.shared.sync()
+    assert there.texts() == ["first", "second", "third"]
+
+
+def test_another_database_and_one_that_was_restored_get_what_the_folder_has(
+    here: SharedHome, there: SharedHome, postgres_database: TasksDatabase
+) -> None:
+    here.notes.add("first", day=DAY)
+    in_line(here, there)
+    dump = dumped(postgres_database)
+    here.notes.add("second", day=DAY)
+    in_line(here, there)
+    restore(postgres_database, dump)
     in_line(there, here)
     assert here.texts() == there.texts() == ["first", "second"]
     with postgres_database.connect() as admin:
