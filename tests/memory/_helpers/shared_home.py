@@ -15,6 +15,7 @@ from hdsp_agent.memory.memory_folder import HANDBOOK, SUMMARY
 from hdsp_agent.memory.person_edits import with_edits
 from hdsp_agent.memory.publication import Publication
 from hdsp_agent.memory.sharing import SharedFolder
+from hdsp_agent.memory.sharing.shared_names import RECORD
 from hdsp_agent.messages import TaskId
 
 from ..._helpers.postgres import TasksDatabase
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from hdsp_agent.persistence.postgres._postgres_database import PostgresDatabase
     from hdsp_agent.persistence.postgres._postgres_memory import PostgresMemory
 
-__all__ = ["ME", "SharedHome", "extracted", "publish", "shared_home", "versions"]
+__all__ = ["ME", "SharedHome", "content", "extracted", "in_line", "publish", "shared_home", "versions"]
 
 ME = "me"
 
@@ -64,6 +65,23 @@ def shared_home(place: Path, tasks: TasksDatabase, role: str = "ada", *, owner: 
         yield SharedHome(folder, SharedFolder(folder.root, owner, memory), database, memory)
     finally:
         database.close()
+
+
+def in_line(*homes: SharedHome) -> None:
+    """Bring them in line until nobody has news."""
+    for _ in range(2):
+        for home in homes:
+            home.shared.sync()
+
+
+def content(home: SharedHome) -> dict[str, str]:
+    """All files but what is of this folder alone."""
+    root = home.folder.root
+    return {
+        path.relative_to(root).as_posix(): path.read_text()
+        for path in root.rglob("*")
+        if path.is_file() and path.suffix != ".lock" and not path.name.startswith(RECORD)
+    }
 
 
 def versions(tasks: TasksDatabase, path: str) -> list[str | None]:
