@@ -121,17 +121,27 @@ test('a person goes on typing, and sees no cell move, while the agent edits', as
   await agent.start('Number the cells.');
   await agent.read(path);
 
-  const text = ' # a remark of a person who goes on typing';
-  const typing = lab.page.keyboard.type(text, { delay: 20 });
-  for (const number of [2, 18, 19, 21, 39]) {
-    await agent.edit(path, {
-      op: 'edit',
-      cell: `cell-${number}`,
-      old: `x = ${number}`,
-      new: `x = ${number * 100}`
-    });
+  // They type as long as the agent edits: the view follows it when they pause.
+  let text = ' # ';
+  await lab.page.keyboard.type(text);
+  let isEditing = true;
+  const edits = (async () => {
+    for (const number of [2, 18, 19, 21, 39]) {
+      await agent.edit(path, {
+        op: 'edit',
+        cell: `cell-${number}`,
+        old: `x = ${number}`,
+        new: `x = ${number * 100}`
+      });
+    }
+  })().finally(() => {
+    isEditing = false;
+  });
+  while (isEditing) {
+    await lab.page.keyboard.type('x', { delay: 100 });
+    text += 'x';
   }
-  await typing;
+  await edits;
 
   await expect(notebook.lines(mine).last()).toHaveText(`print(x + 1)${text}`);
   await expect(notebook.lines(mine - 1).first()).toHaveText('x = 1900');
