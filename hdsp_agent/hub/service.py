@@ -25,7 +25,7 @@ from .reporting_servers import ReportingServers
 from .seen_people import SeenPeople
 from .service_metrics import ServiceMetrics
 from .shared.link_store import LinkStore
-from .shared.openings import Openings
+from .shared.openings import LinkOpenings
 from .shared.page_making import PageMaker
 from .usage_store import UsageStore
 
@@ -89,7 +89,7 @@ class HubService:
         self.pages: Final = PageMaker()
         self.showing: Final = asyncio.Semaphore(1)
         """Shared pages may be long: they are made one after the other, and leave threads for all else."""
-        self.openings: Final = Openings(now)
+        self.openings: Final = LinkOpenings(now)
         self.sharing: Final[set[str]] = set()
         """Who is sharing a conversation just now."""
         self._old_links: asyncio.Task[None] | None = None

@@ -6,13 +6,13 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
-__all__ = ["Openings"]
+__all__ = ["LinkOpenings"]
 
 _SECONDS: Final = 3600.0
 _MOST: Final = 20_000
 
 
-class Openings:
+class LinkOpenings:
     """Those of the past hour."""
 
     def __init__(self, now: Callable[[], float]) -> None:
