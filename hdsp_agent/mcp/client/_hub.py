@@ -111,7 +111,9 @@ class McpHub:
             await asyncio.wait([self._watcher])
         connections = [one for person in self._people.values() for one in person.connections.values()]
         await asyncio.gather(*(connection.stop() for connection in connections))
-        await self._held.drain(STOP_SECONDS)
+        await asyncio.gather(
+            self._held.drain(STOP_SECONDS), *(person.logins.drain(STOP_SECONDS) for person in self._people.values())
+        )
 
     # ---- what there is
 

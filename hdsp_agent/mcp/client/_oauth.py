@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -70,11 +70,30 @@ class _Writes:
 
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
+        self._renewing: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._held = BackgroundTasks()
 
     async def to_the_end(self, work: Coroutine[object, object, None]) -> None:
         """Do it whole, even if whoever waits for it goes away."""
         await self._held.finish(work)
+
+    async def renew(self, server: ServerConfig, work: Coroutine[object, object, None]) -> None:
+        """Renew the tokens of a server, whole."""
+
+        async def renew() -> None:
+            async with self._renewing[server.key]:
+                await work
+
+        await self.to_the_end(renew())
+
+    async def renewed(self, server: ServerConfig) -> None:
+        """Wait for the tokens that a connection from before is about to get."""
+        async with self._renewing[server.key]:
+            pass
+
+    async def drain(self, seconds: float) -> None:
+        """Wait for what is under way, but no longer than ``seconds``."""
+        await self._held.drain(seconds)
 
 
 class Logins:
@@ -99,6 +118,7 @@ class Logins:
     async def auth(self, server: ServerConfig, entry: FilledEntry, ask: AskLogin) -> httpx2.Auth | None:
         """What logs a connection in; None where there are no tokens, and nobody is about to get some."""
         login = self._under_way.get(server.key)
+        await self._writes.renewed(server)
         try:
             tokens = await self._secrets.login(server, "tokens")
         except SecretStorageUnavailable:
@@ -139,6 +159,10 @@ class Logins:
         else:
             login.answer.set_result(AuthorizationCodeResult(code=code, state=state, iss=issuer))
 
+    async def drain(self, seconds: float) -> None:
+        """Wait for what is being written, but no longer than ``seconds``."""
+        await self._writes.drain(seconds)
+
     def give_up(self, server: ServerConfig) -> None:
         """Nobody is at it any more."""
         login = self._under_way.pop(server.key, None)
@@ -150,9 +174,11 @@ class Logins:
         self._under_way.pop(server.key, None)
         self._logged_in[server.key] = True
 
-    async def _provider(self, server: ServerConfig, entry: FilledEntry, ask: AskLogin) -> OAuthClientProvider:
+    async def _provider(self, server: ServerConfig, entry: FilledEntry, ask: AskLogin) -> httpx2.Auth:
         from mcp.client.auth import OAuthClientProvider
         from mcp.shared.auth import OAuthClientMetadata
+
+        from ._renewed_auth import RenewedAuth
 
         kept = _kept(await self._secrets.login(server, "metadata"))
         login = self._under_way.get(server.key)
@@ -185,7 +211,7 @@ class Logins:
         )
         storage.provider = provider
         _remember(provider, kept)
-        return provider
+        return RenewedAuth(provider, lambda work: self._writes.renew(server, work))
 
     async def _open_page(self, server: ServerConfig, redirect: str, page: str, ask: AskLogin) -> None:
         """Somebody has to log in at this page: whoever began to, or who is asked in the middle of a call."""

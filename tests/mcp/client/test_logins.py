@@ -82,6 +82,35 @@ async def test_one_logs_in_and_stays_so(tmp_path: Path, monkeypatch: pytest.Monk
         assert connection.wants_login
 
 
+async def test_tokens_renewed_while_the_connection_is_stopped_are_the_next_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send, renewed, arriving = httpx2.AsyncHTTPTransport.handle_async_request, asyncio.Event(), asyncio.Event()
+
+    async def slowly(self: httpx2.AsyncHTTPTransport, request: httpx2.Request) -> httpx2.Response:
+        answer = await send(self, request)
+        if request.url.path == "/token":
+            renewed.set()
+            await arriving.wait()
+        return answer
+
+    async with remote_hub(tmp_path) as tested:
+        await log_in(tested)
+        connection = tested.connection("remote")
+        let_tokens_end(monkeypatch)
+        monkeypatch.setattr(httpx2.AsyncHTTPTransport, "handle_async_request", slowly)
+        asking = asyncio.create_task(tested.said("renewals", server="remote"))
+        # The server has taken the old ones back, and its answer is on the way.
+        await renewed.wait()
+        await connection.restart()
+        asking.cancel()
+        await asyncio.wait([asking])
+        arriving.set()
+        await connection.settled()
+        assert not connection.wants_login
+        assert await tested.said("renewals", server="remote") == "1 renewals, 1 clients"
+
+
 async def test_who_signs_out_while_tokens_are_written_is_signed_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
