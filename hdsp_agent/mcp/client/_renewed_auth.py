@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -45,10 +46,11 @@ class RenewedAuth(httpx2.Auth):
 
     async def _renew(self, request: httpx2.Request) -> None:
         """Send all that comes before the request itself, which is not sent here."""
-        async with (
-            http_client({}, None, lambda _: None) as client,
-            aclosing(self._provider.async_auth_flow(request)) as flow,
-        ):
+        async with aclosing(self._provider.async_auth_flow(request)) as flow:
             outgoing = await anext(flow)
-            while outgoing is not request:
-                outgoing = await flow.asend(await wait_at_most(client.send(outgoing), _ANSWER_SECONDS))
+            if outgoing is request:
+                return
+            # It reads the certificates that are trusted.
+            async with await asyncio.to_thread(http_client, {}, None, lambda _: None) as client:
+                while outgoing is not request:
+                    outgoing = await flow.asend(await wait_at_most(client.send(outgoing), _ANSWER_SECONDS))
