@@ -17,7 +17,11 @@ c.JupyterHub.custom_scopes = {
 }
 c.JupyterHub.load_roles.extend(
     [
-        {"name": "user", "scopes": ["self", "custom:hdsp-agent:use"]},
+        {
+            "name": "user",
+            # The last one lets people open shared links.
+            "scopes": ["self", "custom:hdsp-agent:use", "access:services!service=hdsp-agent"],
+        },
         {
             "name": "usage",
             "groups": ["staff"],

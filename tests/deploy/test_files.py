@@ -200,6 +200,21 @@ def test_all_ways_tell_the_hub_the_same(monkeypatch: pytest.MonkeyPatch) -> None
     assert options(listed(own.Spawner.args)) == {"hub_service_url": DEFAULT.listen + DEFAULT.prefix[:-1]}
 
 
+def test_all_ways_let_everybody_open_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "read_text", lambda path, **how: "JUPYTERHUB_API_TOKEN=a-token\n")
+    own = hub_config((DEPLOY / "jupyterhub_config.py").read_bytes().decode())
+    monkeypatch.undo()
+    [values] = documents("z2jh-values.yaml")
+    everybody = {role["name"]: role["scopes"] for role in listed(own.JupyterHub.load_roles)}["user"]
+    for scopes, services in (
+        (everybody, [service["name"] for service in listed(own.JupyterHub.services)]),
+        (values["hub"]["loadRoles"]["user"]["scopes"], list(values["hub"]["services"])),
+    ):
+        [name] = services
+        # What JupyterHub gives everybody without us, to use models, and to sign in to the service.
+        assert scopes == ["self", USE_SCOPE, f"access:services!service={name}"]
+
+
 # ---- systemd
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from asyncio.subprocess import DEVNULL
 from pathlib import Path
@@ -12,8 +13,9 @@ import pytest
 
 from .._helpers.free_port import free_port
 from .._helpers.long_tests import rounds
-from .._helpers.real_hub import running_hub
+from .._helpers.real_hub import RealHub, running_hub
 from ..cli._helpers.homes import PROGRAM, Home
+from ..hub._helpers.hub_surroundings import browser_of, log_in
 from ._files import DEPLOY, Unit
 
 pytestmark = [
@@ -22,6 +24,7 @@ pytestmark = [
 ]
 
 ADMIN = "custom:hdsp-agent:admin"
+_SERVICE = "/services/hdsp-agent/"
 
 
 async def test_the_hub_the_unit_and_peoples_servers_find_each_other(tmp_path: Path) -> None:
@@ -59,9 +62,31 @@ async def test_the_hub_the_unit_and_peoples_servers_find_each_other(tmp_path: Pa
             root, _ = await hub.token("root", ADMIN)
             for person, status in ((root, 200), (own, 403)):
                 answer = await http.get(
-                    f"{hub.url}/services/hdsp-agent/api/admin/usage", headers={"Authorization": f"token {person}"}
+                    f"{hub.url}{_SERVICE}api/admin/usage", headers={"Authorization": f"token {person}"}
                 )
                 assert answer.status_code == status
+            await _everybody_opens_a_link(hub, http, (await hub.environment("ada"))["JUPYTERHUB_API_TOKEN"])
         finally:
             service.terminate()
             await service.communicate()
+
+
+async def _everybody_opens_a_link(hub: RealHub, http: httpx2.AsyncClient, token: str) -> None:
+    shared = {
+        "conversation": {
+            "title": "Sales",
+            "asOf": 1_700_000_000_000,
+            "messages": [{"ts": 1_700_000_000_000, "by": "agent", "text": "The mean is 4."}],
+        },
+        "audience": {"everybody": True},
+    }
+    made = await http.post(
+        f"{hub.url}{_SERVICE}api/shared", headers={"Authorization": f"token {token}"}, content=json.dumps(shared)
+    )
+    assert made.status_code == 201, made.text
+    # Tess is in no group, and has no server.
+    async with browser_of(hub.url) as browser:
+        seen = await log_in(browser, made.json()["url"], "tess")
+        assert seen.status_code == 200 and "The mean is 4." in seen.text
+        assert (await browser.get(f"{_SERVICE}shared")).status_code == 200
+        assert (await browser.get(_SERVICE)).status_code == 403
