@@ -16,13 +16,13 @@ from typing import Any, Final, TypeVar
 
 from ..errors import StorageUnavailable
 from .policies import matches
+from .sqlite_file import connect, open_sqlite_file
 
 __all__ = ["Amounts", "RequestEnd", "RequestStart", "UsageRow", "UsageStore"]
 
 T = TypeVar("T")
 
 _VERSION: Final = 1
-_BUSY_SECONDS: Final = 10.0
 _SCHEMA: Final = """
 CREATE TABLE started (
     id INTEGER PRIMARY KEY,
@@ -259,7 +259,7 @@ class UsageStore:
     async def _read(self, reader: _Reader, query: str, values: Iterable[object]) -> list[tuple[Any, ...]]:
         def read() -> list[tuple[Any, ...]]:
             if reader.connection is None:
-                reader.connection = self._connect()
+                reader.connection = connect(self._path)
                 reader.connection.execute("PRAGMA query_only = 1")
             return reader.connection.execute(query, tuple(values)).fetchall()
 
@@ -277,24 +277,9 @@ class UsageStore:
     # ---- in the writer's thread
 
     def _open(self) -> None:
-        self._path.touch(mode=0o600)
-        connection = self._connect()
-        connection.execute("PRAGMA journal_mode = WAL")
         # A process that is killed loses nothing by this; a power cut may cost the last rows.
-        connection.execute("PRAGMA synchronous = NORMAL")
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version > _VERSION:
-            connection.close()
-            raise StorageUnavailable(
-                f"{self._path} was written by a newer version. Install that version again.",
-                path=str(self._path), action="use", reason="newer",
-            )  # fmt: skip
-        if version == 0:
-            connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
-        self._connection = connection
-
-    def _connect(self) -> sqlite3.Connection:
-        return sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        settings = ("journal_mode = WAL", "synchronous = NORMAL")
+        self._connection = open_sqlite_file(self._path, _SCHEMA, version=_VERSION, settings=settings)
 
     def _commit(self, writes: list[_Write]) -> list[int]:
         connection = self._connection

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from ...errors import Conflict, StorageUnavailable
+from ..sqlite_file import open_sqlite_file
 from .links import LinkAudience, LinkFacts, PageContent, SharedLink
 
 __all__ = ["LinkStore"]
@@ -18,7 +19,6 @@ __all__ = ["LinkStore"]
 T = TypeVar("T")
 
 _VERSION: Final = 1
-_BUSY_SECONDS: Final = 10.0
 _ID_BYTES: Final = 24
 _SCHEMA: Final = """
 CREATE TABLE links (
@@ -156,23 +156,12 @@ class LinkStore:
             ) from error  # fmt: skip
 
     def _open(self) -> None:
-        self._path.touch(mode=0o600)
-        # What sqlite3 itself begins is a transaction of ours; it ends with the block.
-        connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, check_same_thread=False)
         # What was taken back is not to be found in the file any more.
-        connection.execute("PRAGMA secure_delete = ON")
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version > _VERSION:
-            connection.close()
-            raise StorageUnavailable(
-                f"{self._path} was written by a newer version. Install that version again.",
-                path=str(self._path), action="use", reason="newer",
-            )  # fmt: skip
-        if version == 0:
-            connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
-        self._connection = connection
+        settings = ("secure_delete = ON",)
+        self._connection = open_sqlite_file(self._path, _SCHEMA, version=_VERSION, settings=settings)
 
     def _transaction(self) -> sqlite3.Connection:
+        # What sqlite3 itself begins is a transaction of ours; it ends with the block.
         assert self._connection is not None
         return self._connection
 
