@@ -29,8 +29,8 @@ from hdsp_agent.providers import ModelError, ModelRequest, TextDelta, list_model
 
 from .._helpers.model_server import Reply, raw_server, sse_events
 from ._helpers.policy_files import KEY
+from ._helpers.proxied_models import CHAT, MESSAGES, RESPONSES, piece, policies
 from ._helpers.running import RunningService, running_service
-from .test_proxy import CHAT, MESSAGES, RESPONSES, piece, policies
 
 REQUEST = ModelRequest(system="", messages=(ApiMessage(role="user", content="Hello"),), tools=())
 TOKEN = "ada-token"

@@ -18,8 +18,8 @@ from hdsp_agent.persistence import open_store
 
 from .._helpers.model_server import raw_server
 from ._helpers.policy_files import KEY
+from ._helpers.proxied_models import CHAT, policies
 from ._helpers.running import running_service
-from .test_proxy import CHAT, policies
 from .test_servers import server_of
 
 REVIEWER = {
