@@ -37,6 +37,8 @@ __all__ = ["HubAddresses", "HubService"]
 _END_SECONDS: Final = 5.0
 _HUB_SECONDS: Final = 10.0
 _OLD_LINKS_SECONDS: Final = 3600.0
+_PREDECESSOR_SECONDS: Final = 20.0
+"""So long the service of a hub that was killed may take to end."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class HubAddresses:
     prefix: str
     api: str
     oauth: OAuthClient | None = None
+    is_managed: bool = False
+    """Whether JupyterHub started the service itself."""
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> HubAddresses:
@@ -66,7 +70,9 @@ class HubAddresses:
                 field="JUPYTERHUB_SERVICE_URL",
             )
         prefix = "/" + prefix.strip("/") + "/"
-        return cls(listen, prefix, api, OAuthClient.of(environ, prefix))
+        # Who starts the service in another way has no reason to set this one: nothing reads it.
+        is_managed = "JUPYTERHUB_OAUTH_ACCESS_SCOPES" in environ
+        return cls(listen, prefix, api, OAuthClient.of(environ, prefix), is_managed)
 
 
 class HubService:
@@ -78,7 +84,7 @@ class HubService:
         self.addresses: Final = addresses
         self.time: Final = now
         self.folder: Final = folder
-        self._lock = FileLock(folder / "service.lock", timeout=0, mode=0o600, thread_local=False)
+        self._lock = FileLock(folder / "service.lock", mode=0o600, thread_local=False)
         self.metrics: Final = ServiceMetrics()
         self.policies: Final = PolicyWatch(policies, self.metrics.policies_valid.set)
         record = folder / "usage.db"
@@ -136,7 +142,7 @@ class HubService:
         # What each of two had counted the other would not know.
         make_private_folder(self.folder)
         try:
-            self._lock.acquire()
+            self._lock.acquire(_PREDECESSOR_SECONDS if self.addresses.is_managed else 0)
         except Timeout:
             raise StorageUnavailable(
                 f"Another hub service uses {self.folder}. End it first, or name another folder with --data.",

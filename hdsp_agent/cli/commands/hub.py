@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 from argparse import ArgumentParser, Namespace
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from .._terminal import Terminal
 
 __all__ = ["COMMAND"]
+
+logger = logging.getLogger(__name__)
+
+_PARENT_SECONDS: Final = 1.0
 
 
 def _arguments(parser: ArgumentParser) -> None:
@@ -42,9 +47,11 @@ async def _run(terminal: Terminal, options: Namespace) -> ExitCode:
 async def _serve(terminal: Terminal, policies: Path, folder: Path) -> ExitCode:
     from ...hub import HubAddresses, HubServer, HubService
 
+    parent = os.getppid()
     service = HubService(HubAddresses.of(os.environ), policies, folder)
     server = HubServer(service)
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    watch = asyncio.create_task(_follow(parent, ended)) if service.addresses.is_managed else None
     # Windows has none of these, and there the service ends with its process.
     with suppress(NotImplementedError):
         for name in ("SIGTERM", "SIGINT"):
@@ -56,8 +63,19 @@ async def _serve(terminal: Terminal, policies: Path, folder: Path) -> ExitCode:
         terminal.flush()
         await ended.wait()
     finally:
+        if watch is not None:
+            watch.cancel()
+            await asyncio.wait([watch])
         await server.stop()
     return ExitCode.OK
+
+
+async def _follow(parent: int, ended: asyncio.Event) -> None:
+    """End with JupyterHub. If it was killed, it stopped nothing, and the next one starts a service of its own."""
+    while os.getppid() == parent:  # noqa: ASYNC110 -- nothing tells when another process ends
+        await asyncio.sleep(_PARENT_SECONDS)
+    logger.warning("JupyterHub ended without stopping this service, which ends as well.")
+    ended.set()
 
 
 def _absolute(name: str) -> Path:
