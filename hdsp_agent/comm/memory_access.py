@@ -69,7 +69,7 @@ class MemoryAccess:
 
         self._memories.on_changed = written
         self._memories.on_unreadable = unreadable
-        if (sharing := self._memories.sharing) is not None and self.is_allowed:
+        if (sharing := self._memories.sharing) is not None:
             sharing.on_taken = written
             sharing.on_joined = joined
             sharing.start(self._history.person)

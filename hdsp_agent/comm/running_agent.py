@@ -49,7 +49,7 @@ class RunningAgent:
         if storage.memory is not None:
             from ..memory.sharing import MemorySharing  # only with a database
 
-            memories.sharing = MemorySharing(storage.memory, memories.folder)
+            memories.sharing = MemorySharing(storage.memory, memories.folder, lambda: config.policy.allow_memory)
         self._feed = feed
         self._stopping = False
         self.past: Final = past_search(

@@ -26,7 +26,7 @@ from .job_table import (
     void_all_jobs,
     void_consolidation,
 )
-from .memory_folder import extracted_name
+from .memory_folder import MemoryFolder, extracted_name
 
 if TYPE_CHECKING:
     from .sharing import MemorySharing
@@ -187,16 +187,27 @@ class MemoryJobs:
 
         await self._database.write(write)
 
-    async def forget(self, owner: str, task_ids: Sequence[TaskId], work: Callable[[], bool], watermark: int) -> None:
-        """Conversations are gone. The work takes what they taught out of the files, and says whether that was anything."""
+    async def forget(
+        self,
+        owner: str,
+        folder: MemoryFolder,
+        task_ids: Sequence[TaskId],
+        work: Callable[[MemoryFolder], bool],
+        watermark: int,
+    ) -> None:
+        """Conversations are gone. The work takes what they taught out of files, and says whether that was anything."""
 
         def write(connection: SqlConnection) -> None:
             # First these rows: what is being made of them just now is thrown away. See ``write_if_leased``.
             for task_id in sorted(task_ids):
                 forget_job(connection, "extract", task_id)
             void_consolidation(connection, owner, for_update=self._database.for_update)
-            # Whoever is away may come back with what they learned from them.
-            if self._changed(connection, owner, work, map(extracted_name, task_ids)):
+            if self._sharing is None:
+                is_news = work(folder)
+            else:
+                # Whoever is away may come back with what they learned from them.
+                is_news = self._sharing.forgotten_in(owner, connection, work, map(extracted_name, task_ids))
+            if is_news:
                 self._enqueue(connection, owner, watermark)
 
         await self._database.write(write)

@@ -166,8 +166,8 @@ class MemoryPipeline:
     async def forget(self, owner: str, task_ids: Sequence[TaskId]) -> None:
         """Conversations are gone: what was learned from them alone goes with them. Raises StorageUnavailable."""
         now = self.clock()
-        forget = partial(forget_conversations, self._folder_of(owner), task_ids, now=now)
-        await self._jobs.forget(owner, task_ids, forget, int(now * 1000))
+        forget = partial(forget_conversations, task_ids=task_ids, now=now)
+        await self._jobs.forget(owner, self._folder_of(owner), task_ids, forget, int(now * 1000))
 
     async def forget_all(self, owner: str) -> None:
         """Nothing that was learned is left; conversations that were read are not read again. Raises StorageUnavailable."""

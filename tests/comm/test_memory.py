@@ -512,3 +512,13 @@ class TestAnOperatorWhoForbidsIt:
         assert (await refused(jp_fetch, "notes", method="POST", text="x"))[0] == 403
         assert (await refused(jp_fetch, "run", method="POST"))[0] == 403
         assert not (services.storage.home / "memories").exists()
+
+    @pytest.mark.parametrize("storage_backend", ["postgres"], indirect=True)
+    async def test_deleting_a_conversation_brings_nothing_from_other_servers(
+        self, services: Services, tmp_path: Path, postgres_database: TasksDatabase
+    ) -> None:
+        with shared_home(tmp_path / "other", postgres_database, owner=ME) as other:
+            other.notes.add("from the other server", day="2026-11-30")
+            await asyncio.to_thread(other.shared.sync)
+            await services.memory.deleted(ME, ["00000001"])
+        assert not (services.storage.home / "memories").exists()

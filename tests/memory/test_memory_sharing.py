@@ -262,7 +262,7 @@ async def test_what_is_forgotten_on_one_server_another_that_was_away_does_not_br
     task = extracted(1).task_id
     # It learned from the conversation, and lost the database before that was saved.
     here.home.extracted.put(extracted(1, taught="a secret"))
-    await there.jobs.forget(ME, [task], lambda: ExtractedFiles(there.home.folder).delete(task), 500)
+    await there.jobs.forget(ME, there.home.folder, [task], lambda folder: ExtractedFiles(folder).delete(task), 500)
     for server in (here, there):
         assert server.sharing.bring_up_to_date(ME)
         assert list(server.home.extracted.all()) == []

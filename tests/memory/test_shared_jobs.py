@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from hdsp_agent.errors import StorageUnavailable
+from hdsp_agent.memory import MemoryFolder
 from hdsp_agent.memory.job_table import JobClaim, LeaseLost
 from hdsp_agent.memory.memory_jobs import MemoryJobs
 from hdsp_agent.messages import TaskId
@@ -143,7 +144,7 @@ async def test_who_forgets_comes_before_or_after_what_is_written_never_in_betwee
         may_end.wait(PATIENCE)
         file.write_text("learned")
 
-    def forget() -> bool:
+    def forget(folder: MemoryFolder) -> bool:
         assert file.exists()
         file.unlink()
         return True
@@ -154,7 +155,7 @@ async def test_who_forgets_comes_before_or_after_what_is_written_never_in_betwee
         assert isinstance(claim, JobClaim)
         work = asyncio.create_task(here.write_if_leased(claim, write))
         await asyncio.to_thread(writing.wait, PATIENCE)
-        forgetting = asyncio.create_task(there.forget(ME, [TaskId("t-1")], forget, 500))
+        forgetting = asyncio.create_task(there.forget(ME, MemoryFolder(tmp_path), [TaskId("t-1")], forget, 500))
         while not waits_for_a_lock(postgres_database):
             assert not forgetting.done()
             await asyncio.sleep(0)

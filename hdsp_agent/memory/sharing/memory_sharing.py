@@ -6,6 +6,9 @@ import logging
 import random
 import threading
 from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Final, TypeVar
 
@@ -32,12 +35,19 @@ _FRESH_SECONDS: Final = 5.0
 class MemorySharing:
     """All persons' folders of one home. A thread does the work from ``start`` on; without it, whoever asks does.
 
-    While the database is away the files here serve, and what is changed in them is sent when it is back.
+    While the database is away the files here serve, and what is changed in them is sent when it is back. While memory is not
+    allowed, nothing goes either way.
     """
 
-    def __init__(self, database: SharedMemory, folder_of: Callable[[str], MemoryFolder]) -> None:
+    def __init__(
+        self,
+        database: SharedMemory,
+        folder_of: Callable[[str], MemoryFolder],
+        is_allowed: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._database: Final = database
         self._folder_of: Final = folder_of
+        self._is_allowed: Final = is_allowed
         self.on_taken: Callable[[str], None] = lambda owner: None
         """Hears, in whatever thread, whose files another server changed."""
         self.on_joined: Callable[[str, SyncReport], None] = lambda owner, report: None
@@ -79,6 +89,8 @@ class MemorySharing:
 
     def before_reading(self, owner: str) -> None:
         """What other servers changed is in the files now, unless that takes long. Blocks."""
+        if not self._is_allowed():
+            return
         with self._changes:
             is_in_line = self._asked.get(owner, 0) == self._done.get(owner, -1)
             is_fresh = self._is_followed or monotonic() - self._done_at.get(owner, 0) < _FRESH_SECONDS
@@ -87,6 +99,8 @@ class MemorySharing:
 
     def bring_up_to_date(self, owner: str, patience_seconds: float = _PATIENCE_SECONDS) -> bool:
         """Have the folder in line with the database; False if that cannot be done now, or takes longer. Blocks."""
+        if not self._is_allowed():
+            return False
         with self._changes:
             ticket = self._ask(owner)
             if self._thread is not None:
@@ -99,9 +113,33 @@ class MemorySharing:
 
     def written_in(self, owner: str, connection: SqlConnection, work: Callable[[], T], gone: Iterable[str] = ()) -> T:
         """Do the work on the newest files; what it changes becomes a part of this transaction."""
+        if not self._is_allowed():
+            return work()
         result, report = self._folder(owner).written_in(connection, work, gone)
         self._tell(owner, report)
         return result
+
+    def forgotten_in(
+        self, owner: str, connection: SqlConnection, work: Callable[[MemoryFolder], bool], gone: Iterable[str]
+    ) -> bool:
+        """Have the work take something out of the folder and of the database; whether there was anything."""
+        folder = self._folder_of(owner)
+        if self._is_allowed():
+            return self.written_in(owner, connection, partial(work, folder), gone)
+        was_here = work(folder)
+        return self._forgotten_apart(owner, connection, work, gone) or was_here
+
+    def _forgotten_apart(
+        self, owner: str, connection: SqlConnection, work: Callable[[MemoryFolder], bool], gone: Iterable[str]
+    ) -> bool:
+        """The same in the database alone: what is in it does not come into the person's folder."""
+        if self._database.state(connection, owner) is None:
+            return False
+        with TemporaryDirectory(prefix="hdsp-agent-") as place:
+            folder = MemoryFolder(Path(place) / "memories")
+            apart = SharedFolder(folder.root, owner, self._database)
+            was_there, _ = apart.written_in(connection, partial(work, folder), gone)
+        return was_there
 
     def _ask(self, owner: str) -> int:
         self._asked[owner] = ticket = self._asked.get(owner, 0) + 1
@@ -163,6 +201,10 @@ class MemorySharing:
         pause = _AGAIN_SECONDS
         while True:
             with self._changes:
+                if not self._is_allowed():
+                    if self._changes.wait_for(lambda: self._stopping, _LOOK_SECONDS):
+                        return
+                    continue
                 if self._failed:
                     # All servers of a hub lose the database together.
                     waiting = pause * random.uniform(0.5, 1)  # noqa: S311 -- no secret
