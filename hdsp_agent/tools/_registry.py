@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 
 from pydantic import JsonValue, ValidationError
 
@@ -217,8 +217,9 @@ class ToolRegistry:
         }
 
 
+@cache
 def tool_schema(arguments: type[ToolArguments]) -> JsonObject:
-    """The JSON schema of a tool's arguments, with nothing in it a model does not need."""
+    """The JSON schema of a tool's arguments, with nothing in it a model does not need. It is for reading."""
     schema: JsonObject = arguments.model_json_schema()
     schema.pop("description", None)
     _drop_titles(schema)
