@@ -38,6 +38,7 @@ _PRELOADED: Final = (
     "hdsp_agent.app",
     "hdsp_agent.cli.commands.run",
     "hdsp_agent.mcp.client._hub",
+    "mcp.server.mcpserver",
     "tests.mcp.client._helpers.hubs",
 )
 _PATIENCE_SECONDS: Final = 10

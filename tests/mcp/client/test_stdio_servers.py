@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -94,7 +95,7 @@ async def test_our_own_keys_cannot_be_given_to_it(tmp_path: Path, monkeypatch: p
 
 async def test_it_runs_in_its_folder(tmp_path: Path) -> None:
     (tmp_path / "work" / "inner").mkdir(parents=True)
-    entry = sample(cwd="inner", env={"PYTHONPATH": str(ROOT)})
+    entry = sample(command=sys.executable, cwd="inner", env={"PYTHONPATH": str(ROOT)})
     async with running_hub(tmp_path, {"sample": entry}) as tested:
         assert (await tested.said("where")).startswith(str(tmp_path / "work" / "inner") + " ")
 
@@ -123,7 +124,7 @@ async def test_a_changed_list_is_looked_at_again(tmp_path: Path) -> None:
 
 
 async def test_it_ends_with_the_hub_and_is_started_once(tmp_path: Path) -> None:
-    entry = sample(cwd=str(tmp_path / "work"), env={"PYTHONPATH": str(ROOT)})
+    entry = sample(command=sys.executable, cwd=str(tmp_path / "work"), env={"PYTHONPATH": str(ROOT)})
     async with running_hub(tmp_path, {"sample": entry}) as tested:
         await asyncio.gather(*(tested.ready() for _ in range(5)))
         assert len(processes(tmp_path)) == 1

@@ -6,13 +6,13 @@ import asyncio
 import gzip
 import json
 import socket
-import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
+from tests._helpers.forked_python import forked_python
 from tests._helpers.free_port import free_port
 
 from .hubs import HELPERS, ROOT, until
@@ -25,7 +25,7 @@ async def sample_http_server(port: int | None = None, *, module: str = "sample_s
     """The well-behaved server at a web address."""
     port = port or free_port()
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", f"{HELPERS}.{module}", "http", str(port), cwd=ROOT,
+        forked_python(), "-m", f"{HELPERS}.{module}", "http", str(port), cwd=ROOT,
         stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
     )  # fmt: skip
     try:
@@ -34,6 +34,8 @@ async def sample_http_server(port: int | None = None, *, module: str = "sample_s
     finally:
         process.kill()
         await process.wait()
+        # What it was forked from ends it a moment later.
+        await until(lambda: not _listens(port))
 
 
 def _listens(port: int) -> bool:

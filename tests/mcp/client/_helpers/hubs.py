@@ -18,6 +18,7 @@ from hdsp_agent.mcp.client import McpHub, ServerState, TaskServers
 from hdsp_agent.mcp.client._connection import Connection
 from hdsp_agent.messages import JsonObject
 from hdsp_agent.tools import McpAnswer, OfferedMcpTool
+from tests._helpers.forked_python import forked_python
 
 __all__ = ["ME", "ROOT", "TestedHub", "hostile", "processes", "running_hub", "sample", "until"]
 
@@ -28,8 +29,8 @@ HELPERS = "tests.mcp.client._helpers"
 
 
 def sample(**more: JsonValue) -> JsonObject:
-    """The entry of the well-behaved server."""
-    return {"command": sys.executable, "args": ["-m", f"{HELPERS}.sample_server"], "cwd": str(ROOT), **more}
+    """The entry of the well-behaved server, begun at once; ``command`` has it begun as people do."""
+    return {"command": forked_python(), "args": ["-m", f"{HELPERS}.sample_server"], "cwd": str(ROOT), **more}
 
 
 def hostile(kind: str, *arguments: str, **more: JsonValue) -> JsonObject:
