@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import sys
+import signal
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ import pytest
 from hdsp_agent.config import GlobalSettings
 from hdsp_agent.messages import TaskId
 from hdsp_agent.providers import call_tool
+from tests._helpers.forked_python import forked_python
 
 from ._helpers.scripted_agent import running_agent, until
 
@@ -20,9 +21,9 @@ AUTO = GlobalSettings(auto_approval_enabled=True, always_allow_write=True, alway
 
 
 async def killed(home: Path, scenario: str) -> TaskId:
-    """Let an agent work until the moment of the scenario, and kill it."""
+    """Let an agent work until the moment of the scenario, at which it is killed."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
+        forked_python(),
         "-m",
         "tests.agent._helpers.killed_agent",
         str(home),
@@ -30,14 +31,9 @@ async def killed(home: Path, scenario: str) -> TaskId:
         cwd=ROOT,
         stdout=asyncio.subprocess.PIPE,
     )
-    assert process.stdout is not None
-    try:
-        task_id = (await asyncio.wait_for(process.stdout.readline(), 120)).decode().strip()
-        assert (await asyncio.wait_for(process.stdout.readline(), 120)).decode().strip() == "now"
-    finally:
-        process.kill()
-        await process.wait()
-    return TaskId(task_id)
+    out, _ = await asyncio.wait_for(process.communicate(), 120)
+    assert process.returncode == -signal.SIGKILL
+    return TaskId(out.decode().strip())
 
 
 @pytest.mark.each_backend

@@ -1,11 +1,13 @@
-"""An agent in a process of its own, to be killed. Run as ``python -m tests.agent._helpers.killed_agent HOME SCENARIO``.
+"""An agent in a process of its own that is killed. Run as ``python -m tests.agent._helpers.killed_agent HOME SCENARIO``.
 
-It prints the task's id, and then a line when the moment has come.
+It prints the task's id. When the moment has come, it dies.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sys
 from pathlib import Path
 
@@ -32,8 +34,7 @@ async def main(home: Path, scenario: str) -> None:
         task_id = await agent.start("Do it")
         print(task_id, flush=True)
         await reached(agent, scenario)
-        print("now", flush=True)
-        await asyncio.sleep(600)
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 async def reached(agent: Agent, scenario: str) -> None:
