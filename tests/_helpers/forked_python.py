@@ -39,6 +39,8 @@ _PRELOADED: Final = (
     "hdsp_agent.cli.commands.run",
     "hdsp_agent.mcp.client._hub",
     "mcp.server.mcpserver",
+    "hdsp_agent.persistence.masking._masking_rules",
+    "tests.agent._helpers.scripted_agent",
     "tests.mcp.client._helpers.hubs",
 )
 _PATIENCE_SECONDS: Final = 10

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import sys
+import signal
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from hdsp_agent.agent.task.persisted_state import UnsentInput
 from hdsp_agent.errors import Conflict, InvalidInput, NotFound
 from hdsp_agent.messages import MessageEvent, SendMessageCommand, SendMessageData, TaskEvent, TaskId
 from hdsp_agent.providers import call_tool
+from tests._helpers.forked_python import forked_python
 
 from ._helpers.killed_in_queue import STEPS
 from ._helpers.scripted_agent import Agent, running_agent, until
@@ -230,16 +231,12 @@ async def test_what_is_being_told_can_be_neither_removed_nor_changed(tmp_path: P
 @pytest.mark.parametrize("step", STEPS)
 async def test_a_crash_while_a_message_is_taken_neither_loses_it_nor_tells_it_twice(step: str, tmp_path: Path) -> None:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.agent._helpers.killed_in_queue", str(tmp_path), step,
+        forked_python(), "-m", "tests.agent._helpers.killed_in_queue", str(tmp_path), step,
         cwd=ROOT, stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
-    assert process.stdout is not None
-    try:
-        task_id = TaskId((await asyncio.wait_for(process.stdout.readline(), 120)).decode().strip())
-        assert (await asyncio.wait_for(process.stdout.readline(), 120)).decode().strip() == "now"
-    finally:
-        process.kill()
-        await process.wait()
+    out, _ = await asyncio.wait_for(process.communicate(), 120)
+    assert process.returncode == -signal.SIGKILL
+    task_id = TaskId(out.decode().strip())
     async with running_agent(tmp_path, [DONE]) as agent:
         await agent.manager.resume(task_id)
         ask = await agent.asked(task_id, "resume_task")

@@ -312,7 +312,7 @@ def _request(method: str, **params: object) -> dict[str, object]:
 
 @pytest.mark.slow
 class TestAServerThatRestarts:
-    """In a process of its own, as people start it."""
+    """In a process of its own."""
 
     @pytest.fixture
     def place(self, tmp_path: Path) -> Path:
@@ -344,7 +344,7 @@ class TestAServerThatRestarts:
 
     async def _start(self, place: Path, environment: Mapping[str, str], heard: set[asyncio.Task[bytes]]) -> Process:
         server = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "jupyter_server", "--allow-root", "--no-browser",
+            forked_python(), "-m", "jupyter_server", "--allow-root", "--no-browser",
             "--ServerApp.port=0", f"--ServerApp.root_dir={place / 'root'}",
             env=dict(environment), stderr=PIPE, limit=10_000_000,
         )  # fmt: skip

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from .._helpers.forked_python import forked_python
 from ._helpers.homes import PROGRAM
 from .test_run import ASK, DONE, Place, place, task_of
 
@@ -105,7 +106,7 @@ def on_terminal(place: Place, typed: str) -> str:
     """All that the program writes to a terminal on which somebody types this when they are asked."""
     ours, theirs = pty.openpty()
     program = subprocess.Popen(
-        [*PROGRAM, "run", "--workspace", str(place.workspace), "Do it"],
+        [forked_python(), *PROGRAM[1:], "run", "--workspace", str(place.workspace), "Do it"],
         env=place.home.environment(TERM="dumb"), cwd=place.home.config, stdin=theirs, stdout=theirs, stderr=theirs,
     )  # fmt: skip
     os.close(theirs)

@@ -16,6 +16,7 @@ import pytest
 
 from hdsp_agent.messages import ClineMessage
 
+from .._helpers.forked_python import forked_python
 from .._helpers.stored_tasks import said_in
 from ._helpers.homes import PROGRAM, Home
 from .test_run import DONE, Place, Turn
@@ -36,7 +37,7 @@ class Screen:
     def __init__(self, place: Place, task: str = "Do it") -> None:
         self._ours, theirs = pty.openpty()
         self._program = subprocess.Popen(
-            [*PROGRAM, "run", "--workspace", str(place.workspace), task],
+            [forked_python(), *PROGRAM[1:], "run", "--workspace", str(place.workspace), task],
             env=place.home.environment(TERM="dumb"), cwd=place.home.config, stdin=theirs, stdout=theirs, stderr=theirs,
             start_new_session=True,
         )  # fmt: skip
