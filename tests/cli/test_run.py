@@ -122,6 +122,7 @@ def test_only_commands_that_the_rules_allow_run(place: Place) -> None:
     assert "hello" in ran.out
 
 
+@pytest.mark.in_short(2)
 @pytest.mark.each_backend
 def test_a_model_that_fails_ends_the_run_and_the_task_can_be_resumed(place: Place) -> None:
     place.speak([{"error": "The key is not valid.", "kind": "auth"}])

@@ -21,6 +21,7 @@ def _may_write(_path: str) -> bool:
     return True
 
 
+@pytest.mark.in_short(2)
 @pytest.mark.timeout(rounds(300, 7_200))
 @pytest.mark.parametrize("seed", range(4))
 def test_the_programs_that_really_run_are_those_that_were_judged(tmp_path: Path, seed: int) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from hdsp_agent.agent.approval import decide_command
 
+from ..._helpers.long_tests import rounds
 from ..._helpers.timing import processor_time
 from ._helpers.commands import APPROVED, APPROVED_BY_WIDE_RULES, ASKED, ASKED_THOUGH_ALLOWED, DENIED, READING, WIDE
 from ._helpers.escapes import GIT, HARMLESS, PROGRAMS, SHELL, USUAL
@@ -118,7 +119,7 @@ def test_installing_may_be_allowed() -> None:
     assert decide_command("pip install x", allow=["pip"]).installs
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=rounds(200, 500), deadline=None)
 @given(st.text(alphabet="ls rm$(){}[]<>|&;'\"`\\\n=*~!#-ax", max_size=40))
 def test_no_mixture_of_signs_gets_an_unknown_program_through(text: str) -> None:
     decision = decide_command(text, allow=["ls"])
@@ -126,7 +127,7 @@ def test_no_mixture_of_signs_gets_an_unknown_program_through(text: str) -> None:
         assert all(part.words[0] == "ls" for part in decision.parts)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=rounds(100, 300), deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_gets_a_decision(text: str) -> None:
     assert decide_command(text, allow=["*"]).verdict in ("approve", "ask", "deny")

@@ -44,6 +44,7 @@ def programs(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.in_short(1)
 @pytest.mark.skipif(not BASH, reason="the shell commands run in")
 @pytest.mark.parametrize("seed", range(2))
 def test_nothing_runs_that_was_not_allowed(programs: Path, tmp_path: Path, seed: int) -> None:

@@ -101,7 +101,7 @@ class _Told(InMemory):
 async def test_no_call_with_a_result_is_told_as_interrupted() -> None:
     rng = random.Random(18)
     late = 0
-    for _ in range(rounds(1_000, 10_000)):
+    for _ in range(rounds(300, 10_000)):
         told = _Told(rng)
         await told.tell(spoken=True)
         await told._said()

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import sys
 from pathlib import Path
 
 import psutil
@@ -41,7 +42,7 @@ async def test_one_that_does_not_start_says_why(tmp_path: Path) -> None:
 
 async def test_one_that_never_answers_keeps_nobody_waiting(tmp_path: Path) -> None:
     async with running_hub(tmp_path, {"bad": hostile("silent"), "good": hostile("plain")}, prepare=False) as tested:
-        await tested.hub.prepare(ME, tested.workspace, 2.0)
+        await tested.hub.prepare(ME, tested.workspace, 0.2)
         await until(lambda: tested.task.offer.tools)
         assert tested.connection("bad").status == "connecting"
         assert await tested.said("act", server="good") == "done"
@@ -176,7 +177,7 @@ async def test_it_gets_no_descriptors_of_ours(tmp_path: Path) -> None:
     if not os.path.isdir("/proc/self/fd"):
         pytest.skip("only Linux shows them")
     with (tmp_path / "open.txt").open("w") as ours:
-        async with running_hub(tmp_path, {"sample": sample()}) as tested:
+        async with running_hub(tmp_path, {"sample": sample(command=sys.executable)}) as tested:
             pid = int((await tested.said("where")).split()[-1])
             held = []
             for name in os.listdir(f"/proc/{pid}/fd"):
