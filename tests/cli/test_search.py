@@ -28,12 +28,15 @@ def test_memory_and_notebooks_are_searched_without_a_server(
     cell = nbformat.v4.new_code_cell("walrus = 1", id="a")
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), work / "zoo.ipynb")
     home = ["--home", str(tmp_path / "home")]
+    # The words are enough, and a model is not loaded for each of them.
+    _settings(tmp_path / "home", searchByMeaning="off")
     assert main([*home, "--json", "search", "walrus"]) == 0
     [found] = json.loads(capsys.readouterr().out)
     assert (found["kind"], found["title"], found["place"]) == ("notebook", "zoo.ipynb", "a")
     assert main([*home, "search", "--kind", "memory", "months"]) == 0
     out = capsys.readouterr().out
     assert "MEMORY.md" in out and "ages are in months" in out
+    _settings(tmp_path / "home", searchByMeaning="bundled")
     assert main([*home, "search", "kubernetes"]) == 0
     assert "Nothing was found" in capsys.readouterr().err
 
@@ -77,6 +80,7 @@ def test_what_another_server_wrote_to_the_database_is_found_in_a_terminal_elsewh
     monkeypatch.chdir(tmp_path)
     (tmp_path / "there").mkdir()
     (tmp_path / "home").mkdir()
+    _settings(tmp_path / "home", searchByMeaning="off")
     search = ["--home", str(tmp_path / "home"), "search", "heron"]
 
     async def write() -> TaskId:
