@@ -21,7 +21,7 @@ from ._helpers.scripted_agent import Agent, running_agent, until
 
 ROOT = Path(__file__).parents[2]
 DONE = call_tool("attempt_completion", {"result": "All done"}, id="end")
-_STEPS = range(1, 60, rounds(3, 1))
+_STEPS = range(1, 60, rounds(5, 1))
 
 
 async def killed(home: Path, what: Literal["restore", "undo"], step: int) -> tuple[TaskId, bool]:
