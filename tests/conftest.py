@@ -50,6 +50,24 @@ def jp_asyncio_loop(jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[asyn
         jp_asyncio_loop.run_until_complete(_last_steps())
 
 
+@pytest.fixture(autouse=True)
+def jp_server_cleanup(jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+    """Clean up a test's server, if it has one: pytest-jupyter makes one for each of the thousands that have none."""
+    from jupyter_server.serverapp import ServerApp
+
+    yield
+    if not ServerApp.initialized():
+        return
+    app = ServerApp.instance()
+    try:
+        jp_asyncio_loop.run_until_complete(app._cleanup())
+    except (RuntimeError, SystemExit) as error:
+        print("This was not cleaned up:", error)
+    if hasattr(app, "kernel_manager"):
+        app.kernel_manager.context.destroy()
+    ServerApp.clear_instance()
+
+
 async def _last_steps() -> None:
     for _ in range(10):
         await asyncio.sleep(0)
