@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _MISSING = "There is no PostgreSQL here; on Debian `make test-python` installs it."
 _TEMPLATE: Final = "tasks"
+_LARGE: Final = 4 * 1024**3
 ROLES: Final = ("ada", "bob")
 """Those who may log in besides the superuser ``postgres``."""
 
@@ -158,7 +159,7 @@ def postgres_cluster() -> Iterator[PostgresCluster]:
     if programs is None:
         pytest.skip(_MISSING)
     # It does not run as root, and whoever runs it must reach its folder.
-    folder = Path(tempfile.mkdtemp(prefix="hdsp-postgres-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="hdsp-postgres-", dir=_quick_place()))
     data, port = folder / "data", free_port()
     cluster = PostgresCluster(f"127.0.0.1:{port}", data, programs)
     try:
@@ -175,6 +176,14 @@ def postgres_cluster() -> Iterator[PostgresCluster]:
             cluster.stop("immediate")
     finally:
         shutil.rmtree(folder)
+
+
+def _quick_place() -> Path:
+    """Memory, if there is enough of it: each test copies the hundreds of files of a database."""
+    memory = Path("/dev/shm")
+    if os.access(memory, os.W_OK | os.X_OK) and shutil.disk_usage(memory).free > _LARGE:
+        return memory
+    return Path("/tmp")
 
 
 def _programs() -> Path | None:
