@@ -66,8 +66,8 @@ class S3Server:
             self._process = subprocess.Popen(
                 [
                     self._program, "server", f"-dir={self._folder / 'data'}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", *ports,
-                    "-volume.max=20", "-master.volumeSizeLimitMB=64", "-filer", "-s3", f"-s3.config={config}",
-                    "-s3.iam=false", "-s3.port.iceberg=0", "-s3.port.lance=0",
+                    "-volume.max=20", "-master.volumeSizeLimitMB=64", "-master.electionTimeout=500ms", "-master.telemetry=false",
+                    "-filer", "-s3", f"-s3.config={config}", "-s3.iam=false", "-s3.port.iceberg=0", "-s3.port.lance=0",
                 ],
                 stdout=log, stderr=log, cwd=self._folder, env={"HOME": str(self._folder)},
             )  # fmt: skip
@@ -82,6 +82,15 @@ class S3Server:
         assert self._process is not None
         self._process.kill()
         self._process.wait()
+
+    @contextmanager
+    def killed(self) -> Iterator[None]:
+        """Within the block it is gone; at its end it is there again, with all that it had."""
+        self.kill()
+        try:
+            yield
+        finally:
+            self.start()
 
     @contextmanager
     def hanging(self) -> Iterator[None]:

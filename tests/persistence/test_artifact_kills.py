@@ -20,7 +20,7 @@ from .._helpers.object_store import S3Server
 from .._helpers.postgres import TasksDatabase
 from .._helpers.timing import until
 from ._helpers.artifact_servers import Objects, places, rows, serving, try_again_soon
-from ._helpers.postgres_contract import PostgresContract
+from ._helpers.postgres_contract import PostgresContract, PostgresStores
 from ._helpers.scenarios import ROOT
 
 psycopg = pytest.importorskip("psycopg")
@@ -34,9 +34,8 @@ def quickly_again(monkeypatch: pytest.MonkeyPatch) -> None:
     try_again_soon(monkeypatch)
 
 
-@pytest.mark.slow
-class TestContractWithAnObjectStore(PostgresContract):
-    """What every store does, with artifacts in S3."""
+class InAnObjectStore(PostgresStores):
+    """Stores whose artifacts are in S3."""
 
     @pytest.fixture(autouse=True)
     def new_place(self, s3: S3Server) -> None:
@@ -47,12 +46,28 @@ class TestContractWithAnObjectStore(PostgresContract):
 
 
 @pytest.mark.slow
+class TestArtifactsInAnObjectStore(InAnObjectStore):
+    """What every store does, as far as artifacts have a part in it."""
+
+    test_what_was_recorded_is_read_back_in_every_stream = (
+        PostgresContract.test_what_was_recorded_is_read_back_in_every_stream
+    )
+    test_artifacts_are_kept_once_under_their_hash = PostgresContract.test_artifacts_are_kept_once_under_their_hash
+    test_the_event_loop_is_never_blocked = PostgresContract.test_the_event_loop_is_never_blocked
+
+
+@pytest.mark.long
+class TestContractWithAnObjectStore(InAnObjectStore, PostgresContract):
+    """All that every store does."""
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", ["before", "after"])
 async def test_a_writer_that_is_killed_leaves_no_row_without_its_object(
     tmp_path: Path, postgres_database: TasksDatabase, s3: S3Server, moment: Literal["before", "after"]
 ) -> None:
     place = Objects(s3.url())
-    for number in range(rounds(3, 20)):
+    for number in range(rounds(1, 20)):
         with subprocess.Popen(
             [
                 forked_python(), "-m", "tests.persistence._helpers.killed_artifacts", str(tmp_path / str(number)),
@@ -74,9 +89,9 @@ async def test_a_writer_that_is_killed_leaves_no_row_without_its_object(
 
 @pytest.mark.slow
 async def test_a_store_that_is_killed_in_the_midst_of_everything_loses_nothing(
-    tmp_path: Path, postgres_database: TasksDatabase, own_s3: S3Server, quickly_again: None
+    tmp_path: Path, postgres_database: TasksDatabase, s3: S3Server, quickly_again: None
 ) -> None:
-    url = own_s3.url()
+    url = s3.url()
     async with serving(tmp_path, postgres_database, url, upkeep=True) as server:
         log = await server.task()
         ends = asyncio.Event()
@@ -89,9 +104,11 @@ async def test_a_store_that_is_killed_in_the_midst_of_everything_loses_nothing(
         writing = asyncio.create_task(write())
         for _ in range(rounds(1, 4)):
             await until(are_more(names, 20))
-            await asyncio.to_thread(own_s3.kill)
-            await until(are_more(names, 5))
-            await asyncio.to_thread(own_s3.start)
+            await asyncio.to_thread(s3.kill)
+            try:
+                await until(are_more(names, 5))
+            finally:
+                await asyncio.to_thread(s3.start)
             await until(lambda: server.upkeep.trouble is None)
         ends.set()
         await writing
@@ -103,14 +120,6 @@ async def test_a_store_that_is_killed_in_the_midst_of_everything_loses_nothing(
 def are_more(names: list[str], number: int) -> Callable[[], bool]:
     there = len(names)
     return lambda: len(names) >= there + number
-
-
-@pytest.fixture
-def own_s3() -> object:
-    from .._helpers.object_store import s3_server
-
-    with s3_server() as server:
-        yield server
 
 
 def test_starting_without_it_loads_no_client() -> None:

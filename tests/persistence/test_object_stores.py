@@ -3,6 +3,7 @@ from __future__ import annotations
 import socket
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from hdsp_agent.persistence.objects import _s3_store
 from hdsp_agent.persistence.objects._object_store import ObjectMissing, ObjectStore
 from hdsp_agent.persistence.objects._store_address import open_object_store
 
-from .._helpers.object_store import SECRET, S3Server, s3_server
+from .._helpers.object_store import SECRET, S3Server
 
 ABSENT = "s3://key:secret-of-nobody@bucket/x?endpoint=http://127.0.0.1:9"
 
@@ -73,15 +74,15 @@ def test_files_are_their_owners_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_store_that_is_away_is_given_up_soon_and_back_when_it_is() -> None:
-    with s3_server() as server:
-        store = open_object_store(server.url())
-        store.put("ada/one", b"kept")
-        server.kill()
-        with pytest.raises(ArtifactStoreUnavailable, match=r"is away \(it cannot be reached\).*Nothing is lost"):
-            store.read("ada/one", 4)
-        server.start()
-        assert store.read("ada/one", 4) == b"kept"
+def test_a_store_that_is_away_is_given_up_soon_and_back_when_it_is(s3: S3Server) -> None:
+    store = open_object_store(s3.url())
+    store.put("ada/one", b"kept")
+    with (
+        s3.killed(),
+        pytest.raises(ArtifactStoreUnavailable, match=r"is away \(it cannot be reached\).*Nothing is lost"),
+    ):
+        store.read("ada/one", 4)
+    assert store.read("ada/one", 4) == b"kept"
 
 
 def test_a_store_that_answers_nothing_is_given_up(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,13 +99,16 @@ def test_a_store_that_answers_nothing_is_given_up(s3: S3Server, monkeypatch: pyt
 def test_putting_a_large_object_may_take_longer(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
     url = s3.url()
     data = bytes(10_000)
-    with monkeypatch.context() as hurried:
-        hurried.setattr(_s3_store, "_REQUEST_SECONDS", 0.000001)
+    with monkeypatch.context() as hurried, ThreadPoolExecutor(1) as thread:
+        hurried.setattr(_s3_store, "_REQUEST_SECONDS", 0.2)
+        hurried.setattr(_s3_store, "_RETRY_SECONDS", 1)
         hurried.setattr(_s3_store, "_RANGE_BYTES", len(data) - 1)
         store = open_object_store(url)
-        with pytest.raises(ArtifactStoreUnavailable):
-            store.put("ada/small", data[1:])
-        store.put("ada/large", data)
+        with s3.hanging():
+            large = thread.submit(store.put, "ada/large", data)
+            with pytest.raises(ArtifactStoreUnavailable):
+                store.put("ada/small", data[1:])
+        large.result()
     assert open_object_store(url).read("ada/large", len(data)) == data
 
 
