@@ -1,6 +1,6 @@
 """One long story: two people and an administrator of a hub work, while everything they need is killed and comes back.
 
-The short form has no JupyterHub: a small server stands for it, and people's servers have no proxy in front.
+One of them has no JupyterHub: a small server stands for it, and people's servers have no proxy in front.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from ._helpers.story_records import nothing_was_lost
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(rounds(1_800, 7_200))]
 
 
+@pytest.mark.long
 async def test_two_people_work_while_database_and_service_are_killed(tmp_path: Path) -> None:
     async with small_hub(tmp_path) as (story, cluster):
         with told_with(story):

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import httpx2
 
-from .running import RunningService
+from .running import NO_TLS, RunningService
 
 
 @asynccontextmanager
@@ -15,6 +15,6 @@ async def browser(running: RunningService, **headers: str) -> AsyncIterator[http
     """A browser that shows pages."""
     shown = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document", "Sec-Fetch-Site": "same-origin", **headers}
     async with httpx2.AsyncClient(
-        trust_env=False, follow_redirects=True, headers=shown, base_url=running.url, timeout=60
+        trust_env=False, follow_redirects=True, headers=shown, base_url=running.url, timeout=60, verify=NO_TLS
     ) as one:
         yield one

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import secrets
+import ssl
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 USE, ADMIN = "custom:hdsp-agent:use", "custom:hdsp-agent:admin"
+NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""For clients on loopback: each would read all certificates of the machine for its own."""
 
 
 @dataclass
@@ -170,7 +173,7 @@ async def running_service(
         try:
             await own.start()
             hub.service = f"http://127.0.0.1:{own.port}"
-            async with httpx2.AsyncClient(trust_env=False, timeout=60) as http:
+            async with httpx2.AsyncClient(trust_env=False, timeout=60, verify=NO_TLS) as http:
                 yield RunningService(f"http://127.0.0.1:{own.port}{addresses.prefix}", hub, service, policies, http)
         finally:
             await own.stop()
