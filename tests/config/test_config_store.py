@@ -19,6 +19,7 @@ import pytest
 
 from hdsp_agent.config import ConfigChange, ContextProxy
 from hdsp_agent.errors import StorageUnavailable
+from tests._helpers.long_tests import rounds
 from tests._helpers.parsed_json import ParsedJson, parsed
 from tests.config.conftest import OpenConfig
 
@@ -566,7 +567,7 @@ def test_processes_writing_at_once_lose_nothing(home: Path) -> None:
 @needs_posix
 @pytest.mark.slow
 def test_killing_a_writer_never_leaves_a_broken_file(home: Path) -> None:
-    for attempt in range(8):
+    for attempt in range(rounds(3, 8)):
         writer = start_writer(home, "maxGitStatusFiles", 400)
         go(writer)
         assert writer.stdout is not None

@@ -49,7 +49,7 @@ def test_eight_processes_share_the_jobs_and_each_is_done_once(tmp_path: Path) ->
 
 
 def test_killed_anywhere_nothing_is_learned_twice_or_lost(tmp_path: Path) -> None:
-    count = rounds(12, 200)
+    count = rounds(8, 200)
     done = subprocess.run(
         [forked_python(), "-m", "tests.memory._helpers.killed_memory", str(tmp_path), str(count), "1"],
         cwd=ROOT, capture_output=True, text=True, timeout=3600, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)},

@@ -54,7 +54,7 @@ def run(script: str, *arguments: object) -> dict[str, object]:
 @unix
 @pytest.mark.slow
 def test_nothing_acknowledged_is_lost_by_kills_of_a_busy_task(quick_folder: Path) -> None:
-    kills = rounds(100, 500)
+    kills = rounds(30, 500)
     report = run("killed_task", quick_folder, kills, 1)
     assert report["wrong"] == []
     assert int(str(report["started"])) > kills // 2
@@ -64,7 +64,7 @@ def test_nothing_acknowledged_is_lost_by_kills_of_a_busy_task(quick_folder: Path
 @unix
 @pytest.mark.slow
 def test_nothing_acknowledged_is_lost_by_kills_on_a_real_disk(tmp_path: Path) -> None:
-    assert run("killed_task", tmp_path, 20, 2)["wrong"] == []
+    assert run("killed_task", tmp_path, rounds(8, 20), 2)["wrong"] == []
 
 
 @pytest.mark.in_short(1)
@@ -72,7 +72,7 @@ def test_nothing_acknowledged_is_lost_by_kills_on_a_real_disk(tmp_path: Path) ->
 @pytest.mark.slow
 @pytest.mark.parametrize("processes", [2, 8])
 def test_racing_processes_never_own_one_lock_together(quick_folder: Path, processes: int) -> None:
-    races = rounds(200, 1000)
+    races = rounds(80, 1000)
     report = run("racing_locks", quick_folder / "task", processes, races)
     assert report["wrong"] == []
     assert report["rounds without owner"] == 0
@@ -251,7 +251,7 @@ async def test_a_disk_that_refuses_once_costs_nothing_whichever_call_it_refuses(
 @pytest.mark.slow
 async def test_a_disk_that_fails_for_good_costs_nothing_acknowledged(quick_folder: Path) -> None:
     home = quick_folder / "home"
-    for nth in range(1, 100_000):
+    for nth in range(1, 100_000, rounds(3, 1)):
         disk = Disk(str(home), refuse_at=nth, for_good=True, error=errno.EIO)
         conversation = Conversation(home, patience=1)
         with disk.installed():

@@ -13,6 +13,8 @@ import pytest
 from hdsp_agent.persistence.history._index import HistoryChange
 from hdsp_agent.persistence.history._query import HistoryQuery
 
+from .._helpers.forked_python import forked_python
+from .._helpers.long_tests import rounds
 from .._helpers.timing import until
 from ._helpers.history_samples import eventually, found, history, task
 
@@ -22,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @asynccontextmanager
 async def neighbour(home: Path, name: str, count: int) -> AsyncIterator[asyncio.subprocess.Process]:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.persistence._helpers.history_process", str(home), name, str(count),
+        forked_python(), "-m", "tests.persistence._helpers.history_process", str(home), name, str(count),
         cwd=ROOT, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     try:
@@ -47,16 +49,16 @@ async def tell(process: asyncio.subprocess.Process) -> None:
 
 @pytest.mark.each_backend("files", "postgres")
 async def test_two_processes_starting_and_writing_at_once_lose_nothing(tmp_path: Path) -> None:
-    async with neighbour(tmp_path, "one", 100) as one, neighbour(tmp_path, "two", 100) as two:
+    async with neighbour(tmp_path, "one", 40) as one, neighbour(tmp_path, "two", 40) as two:
         await asyncio.gather(tell(one), tell(two))
         assert list(await asyncio.gather(line(one), line(two))) == [b"done\n", b"done\n"]
     async with history(tmp_path) as index:
-        expected = {f"{name}{n}" for name in ("one", "two") for n in range(100) if n % 10 != 9}
+        expected = {f"{name}{n}" for name in ("one", "two") for n in range(40) if n % 10 != 9}
         assert set(await found(index, limit=500)) == expected | {"shared"}
         shared = await index.get("shared")
         assert shared is not None
         assert (shared.item.mode, shared.item.workspace) == ("one", "two"), "fields of one must survive the other"
-        assert (await index.search(HistoryQuery("one이 쓴"))).total == 90
+        assert (await index.search(HistoryQuery("one이 쓴"))).total == 36
         assert await index.problems() == []
 
 
@@ -90,7 +92,7 @@ async def test_what_another_process_does_is_reported(tmp_path: Path) -> None:
 @pytest.mark.each_backend("files", "postgres")
 async def test_a_process_that_is_killed_while_writing_leaves_a_history_that_works(tmp_path: Path) -> None:
     async with history(tmp_path) as index:
-        for delay in (0.05, 0.1, 0.2):
+        for delay in (0.05, 0.1, 0.2)[: rounds(1, 3)]:
             process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "tests.persistence._helpers.history_process", str(tmp_path), "one", "100000",
                 cwd=ROOT, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,

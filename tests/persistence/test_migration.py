@@ -33,6 +33,7 @@ from hdsp_agent.persistence._backends import DATABASE_NAME, Backend, open_store
 from hdsp_agent.persistence._records import Outcome, Place
 from hdsp_agent.persistence.exchange._migration import NotMigrated, migrate
 
+from .._helpers.long_tests import rounds
 from .._helpers.stored_tasks import storage_url, stored_in
 from ._helpers.store_contract import asked, said
 
@@ -276,7 +277,7 @@ async def test_a_migration_that_was_killed_goes_on_when_run_again(tmp_path: Path
     other: Backend = "sqlite" if way == "files" else "files"
     random.seed(way)
     kills = copied = 0
-    for _ in range(6):
+    for _ in range(rounds(3, 6)):
         mover = subprocess.Popen(
             [sys.executable, "-m", "tests.persistence._helpers.table_processes", "migrate", str(home), str(int(way == "files"))],
             cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0,
@@ -293,7 +294,7 @@ async def test_a_migration_that_was_killed_goes_on_when_run_again(tmp_path: Path
         mover.stdin.close()
         mover.stdout.close()
         kills += mover.returncode == -signal.SIGKILL
-    assert kills == 6
+    assert kills == rounds(3, 6)
     async with opened(home, way) as source, opened(home, other) as target:
         assert copied <= len(await target.tasks()) < len(names)
         report = await migrate(source, target)

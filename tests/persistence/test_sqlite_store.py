@@ -26,6 +26,7 @@ from hdsp_agent.persistence.tables._sql import SqlConnection
 from hdsp_agent.persistence.upkeep._retention import RetentionRules, clean
 
 from .._helpers.forked_python import forked_python
+from .._helpers.long_tests import rounds
 from ._helpers.scenarios import scenario
 from ._helpers.store_contract import asked, said
 from ._helpers.table_contract import TableContract
@@ -274,26 +275,27 @@ def quick_folder(tmp_path: Path) -> Iterator[Path]:
 @unix
 @pytest.mark.slow
 def test_nothing_acknowledged_is_lost_by_kills_of_a_busy_task(quick_folder: Path) -> None:
-    report = scenario("kill", quick_folder, 60, 1)
+    kills = rounds(20, 60)
+    report = scenario("kill", quick_folder, kills, 1)
     assert report["wrong"] == []
-    assert int(str(report["started"])) > 30
-    assert int(str(report["messages"])) > 60
+    assert int(str(report["started"])) > kills / 2
+    assert int(str(report["messages"])) > kills
 
 
 @unix
 @pytest.mark.slow
 def test_nothing_acknowledged_is_lost_by_kills_on_a_real_disk(tmp_path: Path) -> None:
-    assert scenario("kill", tmp_path, 15, 2)["wrong"] == []
+    assert scenario("kill", tmp_path, rounds(6, 15), 2)["wrong"] == []
 
 
 @pytest.mark.in_short(1)
 @unix
-@pytest.mark.parametrize(("processes", "rounds"), [(2, 25), (6, 12)])
+@pytest.mark.parametrize(("processes", "turns"), [(2, rounds(10, 25)), (6, 12)])
 @pytest.mark.slow
-def test_racing_processes_never_own_one_task_together(quick_folder: Path, processes: int, rounds: int) -> None:
-    report = scenario("race", quick_folder / "home", processes, rounds)
+def test_racing_processes_never_own_one_task_together(quick_folder: Path, processes: int, turns: int) -> None:
+    report = scenario("race", quick_folder / "home", processes, turns)
     assert report["wrong"] == []
-    assert int(str(report["died"])) == rounds * ceil(processes / 4)
+    assert int(str(report["died"])) == turns * ceil(processes / 4)
     assert int(str(report["busy"])) > 0
 
 

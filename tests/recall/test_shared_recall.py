@@ -18,6 +18,7 @@ from hdsp_agent.recall._dialect import KeywordMatches, filter_of
 from hdsp_agent.recall._porter import stem
 from hdsp_agent.recall._words import query_words
 
+from .._helpers.long_tests import rounds
 from .._helpers.postgres import TasksDatabase
 from ._helpers.samples import LetterEmbedder, conversation, found, recall, said, shared_recall
 
@@ -251,7 +252,7 @@ async def test_a_feeder_that_is_killed_leaves_no_half_source(tmp_path: Path, pos
     url = postgres_database.url()
     async with shared_recall(tmp_path / "here", url) as index:
         last = -1
-        for attempt in range(4):
+        for attempt in range(rounds(2, 4)):
             async for number in _feeding(tmp_path / str(attempt), url, 100 * attempt):
                 last = number
             hits = await index.search(RecallQuery("figure", "ana", limit=200))
