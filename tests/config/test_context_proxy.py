@@ -15,6 +15,7 @@ from pydantic import JsonValue
 
 from hdsp_agent.config import ConfigChange, ContextProxy, GlobalSettings, OperatorPolicy, SecretStore, overridden
 from hdsp_agent.errors import ForbiddenByOperator, HdspAgentError, InvalidSetting
+from tests._helpers.long_tests import rounds
 from tests._helpers.parsed_json import parsed
 from tests.config.conftest import OpenConfig
 
@@ -143,7 +144,7 @@ def test_any_patch_applies_wholly_or_changes_nothing() -> None:
 
     patches = st.lists(st.dictionaries(setting_names, good_values | json_values, max_size=4), max_size=4)
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=rounds(50, 150), deadline=None)
     @given(patches)
     def run(sequence: list[dict[str, JsonValue]]) -> None:
         # Changing where keys are kept needs a place for them; that has tests of its own.

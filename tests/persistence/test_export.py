@@ -31,6 +31,7 @@ from hdsp_agent.persistence import (
 from hdsp_agent.persistence.exchange._embedded import embedded_conversation
 from hdsp_agent.persistence.exchange._export import ExportFormat, export_task, render_task
 from hdsp_agent.persistence.exchange._import import import_tasks
+from tests._helpers.long_tests import rounds
 from tests.messages._helpers.vocabulary_samples import node
 from tests.persistence._helpers.effective_history import effective_api, roo_messages
 
@@ -371,7 +372,7 @@ def without_markers(texts: list[str]) -> list[str]:
 
 async def test_any_conversation_is_the_same_after_a_journey_through_roo_s_layout(tmp_path: Path) -> None:
     rng = random.Random(11)
-    talks = {f"t{number}": await random_talk(rng) for number in range(60)}
+    talks = {f"t{number}": await random_talk(rng) for number in range(rounds(20, 60))}
     for name, conversation in talks.items():
         folder = tmp_path / "tasks" / name
         folder.mkdir(parents=True)

@@ -19,6 +19,7 @@ from hdsp_agent.persistence import ApiDraft, DamageNotice, FileStore, NewTaskRec
 from hdsp_agent.persistence._records import estimated_tokens
 from hdsp_agent.persistence.files._task_folders import Place, TaskFolders
 
+from .._helpers.long_tests import rounds
 from .._helpers.timing import until
 from ._helpers.store_contract import StoreContract, asked, said
 
@@ -156,7 +157,7 @@ class TestFileStore(StoreContract):
             try:
                 await call_model(50)
                 before, _ = tracemalloc.get_traced_memory()
-                await call_model(1000)
+                await call_model(rounds(350, 1_000))
                 after, _ = tracemalloc.get_traced_memory()
             finally:
                 tracemalloc.stop()

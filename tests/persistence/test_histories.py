@@ -277,7 +277,7 @@ class Histories(RuleBasedStateMachine):
 
 
 Histories.TestCase.settings = settings(
-    max_examples=rounds(40, 150), stateful_step_count=30, deadline=None, report_multiple_bugs=False
+    max_examples=rounds(20, 150), stateful_step_count=30, deadline=None, report_multiple_bugs=False
 )
 TestHistories = pytest.mark.slow(Histories.TestCase)
 

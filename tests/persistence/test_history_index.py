@@ -19,6 +19,7 @@ from hdsp_agent.messages import HistoryItem
 from hdsp_agent.persistence.history._index import HistoryChange, HistoryIndex, HistoryRecord
 from hdsp_agent.persistence.history._query import HistoryQuery
 
+from .._helpers.long_tests import rounds
 from ._helpers.history_samples import eventually, found, history, notebook, task
 
 each_backend = pytest.mark.each_backend("files", "postgres")
@@ -131,7 +132,7 @@ async def test_no_family_however_tangled_hangs_or_counts_twice(tmp_path: Path) -
                 assert len(removed) == len(set(removed)) and set(removed) <= alive
                 alive -= set(removed)
 
-        @settings(max_examples=60, deadline=None)
+        @settings(max_examples=rounds(20, 60), deadline=None)
         @given(_FAMILIES)
         def any_family(family: list[tuple[str, str | None, list[str]]]) -> None:
             asyncio.run_coroutine_threadsafe(tangle(family), loop).result(120)

@@ -17,6 +17,7 @@ from hdsp_agent.persistence.history._index import HistoryRecord
 from hdsp_agent.persistence.history._query import HistoryQuery
 from hdsp_agent.persistence.history._text_normalization import fold, search_terms
 
+from .._helpers.long_tests import rounds
 from ._helpers.history_samples import eventually, found, history, notebook, task
 
 TEXTS = {
@@ -238,7 +239,7 @@ async def test_no_query_is_a_syntax_error(tmp_path: Path) -> None:
     async with history(tmp_path) as index:
         await index.upsert(task("t"), text="무엇이든 anything")
 
-        @settings(max_examples=300, deadline=None)
+        @settings(max_examples=rounds(100, 300), deadline=None)
         @given(_ANY, st.sampled_from(_SORTS))
         def any_text_can_be_searched(text: str, sort: HistorySort) -> None:
             searching = asyncio.run_coroutine_threadsafe(index.search(HistoryQuery(text, sort=sort)), loop)
@@ -260,7 +261,7 @@ async def test_every_substring_of_a_text_finds_it(tmp_path: Path) -> None:
     loop = asyncio.get_running_loop()
     async with history(tmp_path) as index:
 
-        @settings(max_examples=200, deadline=None)
+        @settings(max_examples=rounds(70, 200), deadline=None)
         @given(_PROSE, st.data())
         def found_by_any_part(text: str, data: st.DataObject) -> None:
             folded = fold(text).strip()

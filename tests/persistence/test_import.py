@@ -27,6 +27,7 @@ from hdsp_agent.persistence.exchange._import_images import artifact_of_block, ar
 from hdsp_agent.persistence.history._state_database import StateDatabase
 from hdsp_agent.persistence.sqlite._sqlite_store import SqliteStore
 
+from .._helpers.long_tests import rounds
 from ._helpers.import_fixtures import (
     CLINE,
     CONTEXT,
@@ -470,7 +471,7 @@ def tagged(rng: random.Random) -> Iterator[dict[str, object]]:
 
 async def test_any_tags_give_the_history_that_roo_code_would_send(tmp_path: Path) -> None:
     rng = random.Random(7)
-    cases = {f"t{number}": list(tagged(rng)) for number in range(80)}
+    cases = {f"t{number}": list(tagged(rng)) for number in range(rounds(25, 80))}
     for name, messages in cases.items():
         write_roo(tmp_path / "tasks" / name, ui=[say(1, "x")], api=messages)
     async with a_store(tmp_path / "home") as store:

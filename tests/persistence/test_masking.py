@@ -20,6 +20,7 @@ from hdsp_agent.config import MaskedKind
 from hdsp_agent.persistence.masking import _masker
 from hdsp_agent.persistence.masking._masker import Masker
 
+from .._helpers.long_tests import rounds
 from .._helpers.timing import processor_time
 from ._helpers.planted_secrets import Planted, planted_secrets, private_key
 
@@ -227,7 +228,7 @@ def test_images_in_base64_are_not_damaged() -> None:
 
 def _source_trees() -> list[tuple[Path, int]]:
     paths = sysconfig.get_paths()
-    return [(Path(paths["purelib"]), 8), (Path(paths["stdlib"]), 12)]
+    return [(Path(paths["purelib"]), rounds(24, 8)), (Path(paths["stdlib"]), 12)]
 
 
 @pytest.mark.in_short(1)

@@ -7,12 +7,13 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hdsp_agent.persistence import full_text_search
 from hdsp_agent.recall import OutdatedSources, Passage, RecallKind, RecallQuery, RecallSource
 
+from .._helpers.long_tests import rounds
 from ._helpers.samples import DAY, conversation, found, recall, said, sources_of
 
 pytestmark = pytest.mark.each_backend("files", "postgres")
@@ -130,6 +131,7 @@ _STEPS = st.lists(
 
 
 @pytest.mark.each_backend("files")
+@settings(max_examples=rounds(35, 100))
 @given(steps=_STEPS, word=_WORDS)
 def test_after_any_steps_exactly_what_is_there_is_found(
     steps: list[tuple[str, str, list[str] | None]], word: str

@@ -23,6 +23,7 @@ from hdsp_agent.persistence._task_store import StoreOptions
 from hdsp_agent.persistence.tables._sql import SqlConnection
 from hdsp_agent.persistence.tables._table_task_log import TableTaskLog
 
+from ..._helpers.long_tests import rounds
 from ..._helpers.timing import until
 from .store_contract import StoreContract, asked, said
 
@@ -111,7 +112,7 @@ class TableContract(StoreContract):
                 await call_model(50)
                 gc.collect()
                 before, _ = tracemalloc.get_traced_memory()
-                await call_model(700)
+                await call_model(rounds(300, 700))
                 gc.collect()
                 after, _ = tracemalloc.get_traced_memory()
             finally:
