@@ -410,7 +410,7 @@ def server_url(postgres_database: TasksDatabase, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.slow
 @pytest.mark.usefixtures("server_url")
 def test_nothing_acknowledged_is_lost_by_kills_of_a_busy_task(tmp_path: Path) -> None:
-    turns = rounds(12, 80)
+    turns = rounds(8, 80)
     report = scenario("kill", tmp_path, turns, 1)
     assert report["wrong"] == []
     assert int(str(report["started"])) > turns / 3
@@ -422,7 +422,7 @@ def test_nothing_acknowledged_is_lost_by_kills_of_a_busy_task(tmp_path: Path) ->
 @pytest.mark.usefixtures("server_url")
 def test_racing_processes_never_own_one_task_together(tmp_path: Path) -> None:
     """In the long form more than 1,000 times over 8 processes."""
-    turns = rounds(5, 40)
+    turns = rounds(3, 40)
     report = scenario("race", tmp_path / "home", 8, turns)
     assert report["wrong"] == []
     assert int(str(report["held"])) + int(str(report["busy"])) > turns * 25
