@@ -224,5 +224,5 @@ dev: $(PY_INSTALLED) $(JS_INSTALLED) ## rebuild the front end while you edit it,
 	bash scripts/dev.sh $(WORKSPACE)
 
 clean: ## remove what was built; never your workspace
-	rm -rf lib labextension/dist tsconfig.tsbuildinfo dist coverage .mypy_cache .pytest_cache .ruff_cache
+	rm -rf lib labextension/dist tsconfig.tsbuildinfo ui-tests/tsconfig.tsbuildinfo dist coverage .mypy_cache .pytest_cache .ruff_cache
 	rm -f $(VENV)/.stamp-linked $(VENV)/.stamp-wheel
