@@ -60,12 +60,11 @@ def new_environment(folder: Path) -> Path:
     return folder / "bin"
 
 
-def build(work: Path, env: dict[str, str]) -> Path:
-    """Build the wheel with pip alone."""
+def build(programs: Path, work: Path, env: dict[str, str]) -> Path:
+    """Build the wheel with pip alone, which leaves the environment as empty as it was."""
     sources = work / "sources"
     sources.mkdir()
     copy_sources(sources)
-    programs = new_environment(work / "build-env")
     run(programs / "python", "-m", "pip", "wheel", "--no-deps", "--wheel-dir", work, ".", env=env, cwd=sources)
     (wheel,) = work.glob("hdsp_agent-*.whl")
     return wheel
@@ -130,10 +129,11 @@ def main() -> None:
         home.mkdir()
         env = {**os.environ, "PATH": path_without_node(), "HDSP_AGENT_HOME": str(home / "hdsp")}
         env.pop("HATCH_JUPYTER_BUILDER_SKIP_NPM", None)
-        wheel = build(work, env)
-        check_front_end(wheel)
         programs = new_environment(work / "empty-env")
-        run(programs / "python", "-m", "pip", "install", "--quiet", wheel, env=env)
+        wheel = build(programs, work, env)
+        check_front_end(wheel)
+        # Most of what JupyterLab brings is not imported here: what is, Python compiles by itself.
+        run(programs / "python", "-m", "pip", "install", "--quiet", "--no-compile", wheel, env=env)
         # Only now an empty HOME: pip's and yarn's caches may serve the build.
         check_installed(programs, work, {**env, "HOME": str(home), "PATH": f"{programs}{os.pathsep}{env['PATH']}"})
 
