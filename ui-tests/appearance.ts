@@ -5,6 +5,8 @@ import type { Locator, Page } from '@playwright/test';
 import { expect, test } from '@playwright/test';
 import { readFileSync } from 'fs';
 
+import { IS_LONG } from './longtests';
+
 /**
  * JupyterLab's themes: what each is called, and where the server of the tests
  * has it.
@@ -68,9 +70,9 @@ const OURS = [
 ];
 
 /**
- * Look at a page as it is, in every theme: keep a picture for people, and let
- * axe look at what is ours, at everything once and at the colours in the other
- * themes too.
+ * Look at a page as it is, in every theme: let axe look at what is ours, at
+ * everything once and at the colours in the other themes too, and keep a picture
+ * for people where there is time.
  *
  * @param part - What a picture shows, if not all of the page.
  *
@@ -87,13 +89,15 @@ export async function look(
   try {
     for (const theme of themes) {
       await dress(page, theme);
-      // A window that lies over a part is on its picture, too.
-      const clip = (await part?.boundingBox()) ?? undefined;
-      await page.screenshot({
-        path: pictureOf(name, theme),
-        animations: 'disabled',
-        clip
-      });
+      if (keepsPictures()) {
+        // A window that lies over a part is on its picture, too.
+        const clip = (await part?.boundingBox()) ?? undefined;
+        await page.screenshot({
+          path: pictureOf(name, theme),
+          animations: 'disabled',
+          clip
+        });
+      }
       await expectAccessible(page, ours, theme, name);
     }
   } finally {
@@ -114,6 +118,14 @@ export async function oursOn(page: Page): Promise<string[]> {
       ),
     OURS
   );
+}
+
+/**
+ * Whether pictures are kept: no story of `make test` looks at one.
+ */
+function keepsPictures(): boolean {
+  const isStory = path.basename(test.info().project.testDir) === 'tests';
+  return IS_LONG || Boolean(process.env.CI) || !isStory;
 }
 
 /**

@@ -271,7 +271,7 @@ export class Lab {
   }
 
   /**
-   * Look at the page as it is: keep a picture, and let axe look at what is ours.
+   * Look at the page as it is: let axe look at what is ours, and keep a picture.
    *
    * @param themes - Which of them it is looked at in when there is time: else the
    * first alone.

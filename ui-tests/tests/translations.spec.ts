@@ -7,20 +7,30 @@ import type { AgentApi } from '../agentapi';
 import { said } from '../agentapi';
 import type { Lab } from '../lab';
 import { expect, test } from '../lab';
+import { LONG_ONLY } from '../longtests';
 
 const CATALOGUES = path.resolve(__dirname, '../../hdsp_agent/locale');
 
 const LOCALES = {
-  ko_KR: { name: 'Korean', script: /\p{Script=Hangul}/u, connected: '연결됨' },
+  ko_KR: {
+    name: 'Korean',
+    script: /\p{Script=Hangul}/u,
+    connected: '연결됨',
+    tag: [] as string[]
+  },
   ja_JP: {
     name: 'Japanese',
     script: /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u,
-    connected: '接続済み'
+    connected: '接続済み',
+    // What is not translated in one language is not in the other.
+    tag: LONG_ONLY
   }
 } as const;
 
-for (const [locale, { name, script, connected }] of Object.entries(LOCALES)) {
-  test.describe(`in ${name}`, () => {
+for (const [locale, { name, script, connected, tag }] of Object.entries(
+  LOCALES
+)) {
+  test.describe(`in ${name}`, { tag }, () => {
     test.use({
       mockSettings: {
         ...galata.DEFAULT_SETTINGS,
