@@ -75,7 +75,11 @@ module.exports = {
     {
       ...shared,
       displayName: 'page',
-      moduleNameMapper,
+      moduleNameMapper: {
+        ...moduleNameMapper,
+        '^(@jupyter/(react|web)-components|@rjsf/(core|utils))$':
+          '<rootDir>/src/__tests__/unusedparts.ts'
+      },
       resolver,
       setupFiles,
       testEnvironment,
