@@ -59,7 +59,7 @@ class _Child(NamedTuple):
 
 
 @cache
-def forked_python() -> str:
+def forked_python(preloaded: tuple[str, ...] = _PRELOADED) -> str:
     """The program to begin; the first call of a process begins the one that all of its are forked from."""
     if not hasattr(os, "pidfd_open"):
         return sys.executable
@@ -68,7 +68,9 @@ def forked_python() -> str:
     address = f"{folder}/socket"
     own, theirs = socket.socketpair()
     server = subprocess.Popen(
-        [sys.executable, "-m", __name__, address, str(theirs.fileno())], cwd=ROOT, pass_fds=[theirs.fileno()]
+        [sys.executable, "-m", __name__, address, str(theirs.fileno()), *preloaded],
+        cwd=ROOT,
+        pass_fds=[theirs.fileno()],
     )
     theirs.close()
     if not own.recv(1):
@@ -179,9 +181,11 @@ def _wanted(connection: socket.socket) -> tuple[_Wanted, Sequence[int]]:
     return wanted, streams
 
 
-def main(address: str, parent: socket.socket) -> None:
+def main(address: str, parent: socket.socket, preloaded: Sequence[str]) -> None:
     """Import what most programs need, then serve."""
-    for module in _PRELOADED:
+    # A kernel learns while it is imported that it belongs to somebody.
+    os.environ["JPY_PARENT_PID"] = str(os.getpid())
+    for module in preloaded:
         __import__(module)
     if threading.active_count() != 1:
         raise RuntimeError(f"Modules have begun threads: {threading.enumerate()}.")
@@ -272,4 +276,4 @@ def _run(args: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], socket.socket(fileno=int(sys.argv[2])))
+    main(sys.argv[1], socket.socket(fileno=int(sys.argv[2])), sys.argv[3:])

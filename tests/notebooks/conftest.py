@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 from jupyter_server.services.contents.filemanager import FileContentsManager
 
+from tests._helpers.forked_kernels import begin_kernels_at_once
+
 from ._helpers.contents_managers import MANAGERS, manager_on
+
+
+@pytest.fixture(autouse=True)
+def kernels_begin_at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """None of them imports IPython anew, nor what a file's ``IMPORTED_IN_KERNELS`` names."""
+    begin_kernels_at_once(monkeypatch, *getattr(request.module, "IMPORTED_IN_KERNELS", ()))
 
 
 @pytest.fixture

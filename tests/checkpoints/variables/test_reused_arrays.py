@@ -10,6 +10,8 @@ from hdsp_agent.errors import Unavailable
 
 from ._helpers.kernel_fixtures import kernel_setup
 
+IMPORTED_IN_KERNELS = ("pandas",)
+
 LARGE = "import numpy as np\nbig = np.arange(700_000.0)\n"
 """Six pieces of the store."""
 WHERE = "big.ctypes.data, id(big)"

@@ -11,6 +11,8 @@ from hdsp_agent.checkpoints.variables import VariableLimits
 from ...notebooks.kernels._helpers.executors import text_of
 from ._helpers.kernel_fixtures import KernelSetup, kernel_setup
 
+IMPORTED_IN_KERNELS = ("pandas",)
+
 
 async def _there_and_back(
     at: KernelSetup, made: tuple[str, ...], broken: str, told: str, *, lost: tuple[str, ...] = ()

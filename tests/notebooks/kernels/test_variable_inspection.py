@@ -11,6 +11,8 @@ from hdsp_agent.notebooks.kernels import InspectionLimits, Variable, VariablesRe
 
 from ._helpers.executors import NOTEBOOK, HeadlessExecutor, headless_executor, text_of, until
 
+IMPORTED_IN_KERNELS = ("pandas",)
+
 STATE = (
     "import json, sys; print(json.dumps([sorted(k for k in globals() if k not in ('__builtins__',)),"
     " [repr(v) for v in (In, _, __, ___, _i, _ii, Out)], get_ipython().execution_count,"

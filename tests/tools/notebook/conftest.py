@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests._helpers.forked_kernels import begin_kernels_at_once
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The Bash kernel's own description has a key that traitlets warns about, and then it is not found."""
@@ -15,3 +17,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(autouse=True)
 def nothing_blocks_the_loop() -> None:
     """Jupyter's own managers read small files on the loop, below the tools; what else blocks would be the tools'."""
+
+
+@pytest.fixture(autouse=True)
+def kernels_begin_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None of them imports IPython anew."""
+    begin_kernels_at_once(monkeypatch)
