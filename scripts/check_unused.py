@@ -91,17 +91,7 @@ def unread_settings(words: set[str]) -> Iterator[str]:
 
 def words_of_the_server() -> set[str]:
     """The names and plain strings in the code of the package, without those where settings are declared."""
-    found: set[str] = set()
-    for path, tree in _modules():
-        if path.name in _DECLARING and path.parent.name == "config":
-            continue
-        for node in ast.walk(tree):
-            match node:
-                case ast.Attribute(attr=name, ctx=ast.Load()) | ast.Constant(value=str(name)):
-                    found.add(name)
-                case _:
-                    pass
-    return found
+    return server_code().words
 
 
 def words_of_the_page() -> set[str]:
@@ -121,6 +111,8 @@ def _is_hidden(info: FieldInfo) -> bool:
 class ServerCode:
     """What the code of the package does, beside the module that declares messages."""
 
+    words: set[str] = field(default_factory=set)
+    """Names that are read, and plain strings, without those where settings are declared."""
     read: set[str] = field(default_factory=set)
     filled: set[str] = field(default_factory=set)
     made: set[str] = field(default_factory=set)
@@ -144,27 +136,31 @@ def server_code() -> ServerCode:
     code = ServerCode()
     for path, tree in _modules():
         declares = path.parent.name == "messages"
+        handles = path.parent.name == "comm"
+        words = set() if path.name in _DECLARING and path.parent.name == "config" else code.words
         for node in ast.walk(tree):
             match node:
                 case ast.Attribute(attr=name, ctx=ast.Load()):
                     code.read.add(name)
-                case ast.MatchClass(kwd_attrs=names):
-                    code.read.update(names)
-                case _ if declares:
-                    pass
-                case ast.Attribute(attr=name):
+                    words.add(name)
+                case ast.Attribute(attr=name) if not declares:
                     code.filled.add(name)
                 case ast.Constant(value=str(name)):
-                    code.read.add(name)
+                    words.add(name)
+                    if not declares:
+                        code.read.add(name)
+                        code.filled.add(name)
+                case ast.keyword(arg=str(name)) if not declares:
                     code.filled.add(name)
-                case ast.keyword(arg=str(name)):
-                    code.filled.add(name)
+                case ast.Call():
+                    if isinstance(node.func, ast.Name):
+                        code.made.add(node.func.id)
+                    if handles:
+                        code.handled.update(_handled(node))
+                case ast.MatchClass(kwd_attrs=names):
+                    code.read.update(names)
                 case _:
                     pass
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                code.made.add(node.func.id)
-            if path.parent.name == "comm":
-                code.handled.update(_handled(node))
     return code
 
 
@@ -181,7 +177,7 @@ def page_code() -> PageCode:
     return code
 
 
-def _handled(node: ast.AST) -> Iterator[str]:
+def _handled(node: ast.Call) -> Iterator[str]:
     match node:
         case ast.Call(func=ast.Attribute(attr="handle"), args=[ast.Constant(value=str(name)), *_]):
             yield name
@@ -191,9 +187,10 @@ def _handled(node: ast.AST) -> Iterator[str]:
             pass
 
 
-@cache
-def _modules() -> list[tuple[Path, ast.Module]]:
-    return [(path, ast.parse(path.read_text("utf-8"))) for path in (_ROOT / "hdsp_agent").rglob("*.py")]
+def _modules() -> Iterator[tuple[Path, ast.Module]]:
+    # One after the other: all at once are millions of objects, which Python then looks through again and again.
+    for path in (_ROOT / "hdsp_agent").rglob("*.py"):
+        yield path, ast.parse(path.read_text("utf-8"))
 
 
 # ---- messages

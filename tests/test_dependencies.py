@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from itertools import chain
 from pathlib import Path
@@ -19,11 +20,19 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 NOT_OURS = {"cloudpickle", "hdsp_agent", "ipykernel", "numpy", "pydantic_core", "sqlalchemy"}
 
 
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """What stands in it and is no expression."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.expr):
+            yield child
+            yield from statements(child)
+
+
 def imported() -> set[str]:
     """The first parts of all that is imported and not of Python itself."""
     names: set[str] = set()
     for file in (ROOT / "hdsp_agent").rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        for node in statements(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.Import):
                 names |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
