@@ -37,11 +37,12 @@ from hdsp_agent.notebooks import (
     source_hash,
 )
 
+from .._helpers.long_tests import rounds
 from ._helpers.odd_notebooks import ODD_NOTEBOOKS, code, notebook, text_cell
 
 PICTURE: JsonObject = {"a.png": {"image/png": "aGk="}}
 STREAM: JsonObject = {"output_type": "stream", "name": "stdout", "text": "a\nb"}
-MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(max_examples=rounds(50, 150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 texts = st.text(st.sampled_from("ab한\u0301🧪 \n\r\u2028#"), max_size=12)
 sources = st.one_of(texts, texts.map(lambda text: text.splitlines(keepends=True)))
