@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from jupyter_client.manager import KernelManager
 
 from .forked_python import forked_python
 
@@ -31,18 +32,23 @@ _PRELOADED: Final = (
 )
 
 
-def begin_kernels_at_once(patch: pytest.MonkeyPatch, *more: str) -> None:
-    """Kernels that Jupyter starts from here on are such, also those of other programs, and have imported these modules, too."""
-    patch.setenv("JUPYTER_PATH", str(_spec_folder(more)))
+def begin_kernels_at_once(patch: pytest.MonkeyPatch, *more: str, path: Path | None = None) -> None:
+    """Kernels that Jupyter starts from here on are such, also those of other programs, and have imported these modules, too.
+
+    Modules are looked for in ``path`` first.
+    """
+    patch.setenv("JUPYTER_PATH", str(_spec_folder(more, path)))
+    # Jupyter looks every so often whether a kernel that it ended is gone: by default every tenth of a second.
+    patch.setattr(KernelManager._async_wait, "__defaults__", (0.01,))
 
 
 @cache
-def _spec_folder(more: tuple[str, ...]) -> Path:
+def _spec_folder(more: tuple[str, ...], path: Path | None) -> Path:
     """A folder of Jupyter's with such a kernel under the name of the one that is installed."""
     folder = Path(tempfile.mkdtemp(prefix="hdsp-kernels-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     spec = json.loads(Path(sys.prefix, "share", "jupyter", "kernels", "python3", "kernel.json").read_text("utf-8"))
-    spec["argv"][0] = forked_python((*_PRELOADED, *more))
+    spec["argv"][0] = forked_python((*_PRELOADED, *more), path)
     own = folder / "kernels" / "python3"
     own.mkdir(parents=True)
     (own / "kernel.json").write_text(json.dumps(spec), encoding="utf-8")

@@ -59,10 +59,14 @@ class _Child(NamedTuple):
 
 
 @cache
-def forked_python(preloaded: tuple[str, ...] = _PRELOADED) -> str:
-    """The program to begin; the first call of a process begins the one that all of its are forked from."""
+def forked_python(preloaded: tuple[str, ...] = _PRELOADED, path: Path | None = None) -> str:
+    """The program to begin; the first call of a process begins the one that all of its are forked from.
+
+    Modules are looked for in ``path`` first.
+    """
     if not hasattr(os, "pidfd_open"):
         return sys.executable
+    folders = [*([str(path)] if path else []), *filter(None, [os.environ.get("PYTHONPATH")])]
     folder = tempfile.mkdtemp(prefix="hdsp-forked-")
     stub = Path(folder, "python")
     address = f"{folder}/socket"
@@ -70,6 +74,7 @@ def forked_python(preloaded: tuple[str, ...] = _PRELOADED) -> str:
     server = subprocess.Popen(
         [sys.executable, "-m", __name__, address, str(theirs.fileno()), *preloaded],
         cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(folders)},
         pass_fds=[theirs.fileno()],
     )
     theirs.close()

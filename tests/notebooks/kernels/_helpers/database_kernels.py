@@ -6,7 +6,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from hdsp_agent.notebooks.kernels import Database, Run
+from tests._helpers.forked_kernels import begin_kernels_at_once
 
 from .executors import NOTEBOOK, HeadlessExecutor, headless_executor
 
@@ -23,10 +26,13 @@ TABLES = (
 @asynccontextmanager
 async def database_kernel(root: Path, *, first: str = "common") -> AsyncIterator[HeadlessExecutor]:
     """A kernel that finds the packages, those in the folder ``first`` before others of the same name."""
-    async with headless_executor(root) as work:
-        folders = [str(PACKAGES / name) for name in dict.fromkeys([first, "common"])]
-        await work.run(f"import sys; sys.path[:0] = {folders!r}; TABLES = {TABLES!r}")
-        yield work
+    with pytest.MonkeyPatch.context() as patch:
+        if first == "common" and PACKAGES.is_dir():
+            begin_kernels_at_once(patch, "sqlalchemy", path=PACKAGES / first)
+        async with headless_executor(root) as work:
+            folders = [str(PACKAGES / name) for name in dict.fromkeys([first, "common"])]
+            await work.run(f"import sys; sys.path[:0] = {folders!r}; TABLES = {TABLES!r}")
+            yield work
 
 
 def ended_well(run: Run) -> None:
