@@ -33,6 +33,8 @@ _PAUSE_SECONDS: Final = 0.001
 """How long that turn is at least. A loop that never sleeps is made to wait by the system when it should answer."""
 _MOST_UNREAD: Final = 20_000
 """Messages held for us while we are slow; ZeroMQ's 1,000 would lose the end of a flood."""
+_TRY_AGAIN_MS: Final = (10, 200)
+"""How soon ZeroMQ tries again to connect, first and later. Most kernels begin to listen shortly after we try for the first time."""
 _LOST_OUTPUT: Final = f"\n[Some output is missing: more than {LARGEST_MESSAGE // 1_048_576} MB came at once, or the connection broke off.]\n"
 _SAME_TIME_MS: Final = 200
 """Within which all connections to a process break that ended."""
@@ -46,6 +48,9 @@ def new_context() -> zmq.asyncio.Context:
     context.setsockopt(zmq.RCVHWM, _MOST_UNREAD)
     # Who sends more at once is cut off; ``read_and_reconnect`` connects to it again.
     context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
+    first, later = _TRY_AGAIN_MS
+    context.setsockopt(zmq.RECONNECT_IVL, first)
+    context.setsockopt(zmq.RECONNECT_IVL_MAX, later)
     return context
 
 
