@@ -7,12 +7,15 @@ import os
 import signal
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
 from hypothesis import HealthCheck, settings
+from jupyter_events.schema import EventSchema
+from jupyter_events.schema_registry import SchemaRegistry
 
 from hdsp_agent._storage_dir import default_storage_backend
 
@@ -40,6 +43,25 @@ def no_ports_of_other_workers() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         divide_ports(patch)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def event_schemas_read_once() -> Iterator[None]:
+    """Every server of a test registers the same files, and reading and checking them is a quarter of its start."""
+    read = cache(EventSchema)
+    register = SchemaRegistry.register
+
+    def register_read(registry: SchemaRegistry, schema: dict[str, object] | str | EventSchema | Path) -> EventSchema:
+        return register(registry, read(schema) if isinstance(schema, Path) else schema)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SchemaRegistry, "register", register_read)
+        yield
+
+
+@pytest.fixture
+def jp_nbconvert_templates() -> None:
+    """Half a hundred files that are copied for each server, and that no test looks at."""
 
 
 @pytest.fixture
