@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from queue import Empty
 
 import nbformat
 from jupyter_client.asynchronous.client import AsyncKernelClient
@@ -45,8 +46,24 @@ class Lab:
         self._client = AsyncKernelClient(parent=self.manager)
         self._client.load_connection_info(self.manager.get_connection_info())
         self._client.start_channels(stdin=False, hb=False)
-        await self._client.wait_for_ready(timeout=60)
+        await self._until_heard()
         await self._until_watched()
+
+    async def _until_heard(self) -> None:
+        """Wait until what the kernel publishes arrives. The client's own ``wait_for_ready`` waits for silence after that."""
+        client = self._client
+        assert client is not None
+
+        async def is_heard() -> bool:
+            client.kernel_info()
+            try:
+                await client.get_shell_msg(timeout=1)
+            except Empty:
+                return False
+            return bool(await client.iopub_channel.msg_ready())
+
+        await until(is_heard)
+        await self.heard()
 
     def send(self, code: str, **options: bool) -> str:
         """Send code to run; the request's id."""

@@ -9,8 +9,10 @@ from jupyter_server.serverapp import ServerApp
 
 from hdsp_agent.comm.services import Services
 from tests._helpers.jupyter_fetch import Fetch
+from tests._helpers.timing import until
 from tests.comm._helpers.jupyterlab_kernels import lab, write_notebook
-from tests.comm.rest.test_checkpoints import get, post, refusal
+from tests.comm._helpers.polled_answers import polled
+from tests.comm.rest.test_checkpoints import post, refusal
 
 PATH = "work.ipynb"
 CELLS = ("n = 1",)
@@ -23,10 +25,7 @@ MADE = (
 
 async def seen(jp_fetch: Fetch) -> Any:
     """The databases, once the kernel has heard that no cell runs."""
-    while True:
-        view = await post(jp_fetch, "databases", path=PATH)
-        if view["answers"] != "later":
-            return view
+    return await polled(lambda: post(jp_fetch, "databases", path=PATH), lambda view: view["answers"] != "later")
 
 
 async def test_tables_and_their_columns_are_told_and_no_row(
@@ -67,9 +66,11 @@ async def test_the_list_is_made_anew_once_something_ran(
         await work.run(MADE)
         assert await seen(jp_fetch) == await seen(jp_fetch)
         await work.run("shop.execute('create table more (x)')")
-        while [one["name"] for one in (await seen(jp_fetch))["databases"][0]["tables"]] != ["more", "names", "people"]:
-            # The server hears of the run a moment after the reply to who ran it.
-            await get(jp_fetch, "health")
+        # The server hears of the run a moment after the reply to who ran it.
+        await polled(
+            lambda: seen(jp_fetch),
+            lambda view: [one["name"] for one in view["databases"][0]["tables"]] == ["more", "names", "people"],
+        )
 
 
 async def test_while_a_cell_runs_it_is_said_that_it_takes_until_later(
@@ -79,11 +80,9 @@ async def test_while_a_cell_runs_it_is_said_that_it_takes_until_later(
         await work.run(MADE)
         await seen(jp_fetch)
         request = work.send("import os, time\nopen('go', 'w').close()\nwhile os.path.exists('go'): time.sleep(0.01)")
-        while not (jp_root_dir / "go").exists():
-            await get(jp_fetch, "health")
-        while (view := await post(jp_fetch, "databases", path=PATH))["answers"] != "later":
-            # The server has yet to hear that it is busy.
-            await get(jp_fetch, "health")
+        await until((jp_root_dir / "go").exists)
+        # The server has yet to hear that it is busy.
+        view = await polled(lambda: post(jp_fetch, "databases", path=PATH), lambda view: view["answers"] == "later")
         assert view == {"path": PATH, "answers": "later", "databases": []}
         asked = post(jp_fetch, "databases", "schema", path=PATH, database="shop")
         assert await refusal(asked) == (503, "unavailable")

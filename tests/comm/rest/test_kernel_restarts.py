@@ -11,6 +11,7 @@ from jupyter_server.serverapp import ServerApp
 from hdsp_agent.comm.services import Services
 from tests._helpers.jupyter_fetch import Fetch
 from tests.comm._helpers.jupyterlab_kernels import lab
+from tests.comm._helpers.polled_answers import polled
 from tests.comm.rest.test_checkpoints import NOBODY, get, post, refusal
 from tests.comm.test_checkpoint_restore import value
 from tests.comm.test_iopub_bridge import until
@@ -20,9 +21,7 @@ CELLS = ("open('runs.txt', 'a').write('x')\nn = 1", "n += 1\nprint(n)", "raise V
 
 
 async def ended(jp_fetch: Fetch, run: str) -> Any:
-    while not (told := await get(jp_fetch, "kernel-restarts", run))["done"]:
-        pass
-    return told
+    return await polled(lambda: get(jp_fetch, "kernel-restarts", run), lambda told: told["done"])
 
 
 def outputs(file: Path) -> list[list[Any]]:

@@ -11,8 +11,10 @@ from jupyter_server.serverapp import ServerApp
 
 from hdsp_agent.comm.services import Services
 from tests._helpers.jupyter_fetch import Fetch
+from tests._helpers.timing import until
 from tests.comm._helpers.jupyterlab_kernels import lab, write_notebook
-from tests.comm.rest.test_checkpoints import get, post, refusal
+from tests.comm._helpers.polled_answers import polled
+from tests.comm.rest.test_checkpoints import post, refusal
 
 PATH = "work.ipynb"
 CELLS = ("n = 1",)
@@ -24,11 +26,11 @@ def by_name(view: Any) -> dict[str, Any]:
 
 async def seen(jp_fetch: Fetch) -> Any:
     """The variables, once the server knows that no cell runs, and the kernel what changed."""
-    while True:
-        view = await post(jp_fetch, "variables", path=PATH)
-        # It hears that a cell is done a moment after the reply to who ran it.
-        if view["kernel"]["answers"] != "later" and view["since"].get("unknown") not in ("busy", "pending"):
-            return view
+    # It hears that a cell is done a moment after the reply to who ran it.
+    return await polled(
+        lambda: post(jp_fetch, "variables", path=PATH),
+        lambda view: view["kernel"]["answers"] != "later" and view["since"].get("unknown") not in ("busy", "pending"),
+    )
 
 
 def changes(view: Any) -> dict[str, tuple[str, bool]]:
@@ -81,9 +83,8 @@ async def test_a_kernel_that_was_never_asked_answers_when_its_cell_is_done(
     async with lab(jp_serverapp, jp_fetch, PATH, CELLS) as work:
         await work.run("n = 1")
         request = work.send("import os, time\nopen('go', 'w').close()\nwhile os.path.exists('go'): time.sleep(0.01)")
-        while getattr(work.manager, "execution_state", None) != "busy" or not (jp_root_dir / "go").exists():
-            # The server has yet to hear that it is busy.
-            await get(jp_fetch, "health")
+        # The server has yet to hear that it is busy.
+        await until(lambda: getattr(work.manager, "execution_state", None) == "busy" and (jp_root_dir / "go").exists())
         view = await post(jp_fetch, "variables", path=PATH)
         assert (view["kernel"]["answers"], view["variables"]) == ("later", [])
         (jp_root_dir / "go").unlink()

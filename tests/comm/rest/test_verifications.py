@@ -24,6 +24,7 @@ from hdsp_agent.verify import CellReport, NotebookReport, written_report
 from hdsp_agent.verify._workspace_copy import COPY_PREFIX
 from tests._helpers.jupyter_fetch import Fetch
 from tests.comm._helpers.jupyterlab_kernels import write_notebook
+from tests.comm._helpers.polled_answers import polled
 from tests.comm.rest.test_checkpoints import NOBODY, get, post, refusal
 
 PATH = "work.ipynb"
@@ -47,9 +48,7 @@ def write_outputs(file: Path, *cells: tuple[str, str]) -> None:
 
 
 async def ended(jp_fetch: Fetch, verification: str) -> Any:
-    while (told := await get(jp_fetch, "verifications", verification))["state"] == "running":
-        pass
-    return told
+    return await polled(lambda: get(jp_fetch, "verifications", verification), lambda told: told["state"] != "running")
 
 
 async def test_a_notebook_is_verified_and_its_report_told(
@@ -219,8 +218,12 @@ def is_alive(pid: int) -> bool:
 
 async def pid_of(jp_fetch: Fetch, verification: str, file: Path) -> int:
     """Of the kernel, once its first cell runs."""
-    while not (file.exists() and file.read_text(encoding="utf-8")):
-        assert (await get(jp_fetch, "verifications", verification))["state"] == "running"
+
+    def is_written(told: Any) -> bool:
+        assert told["state"] == "running"
+        return file.exists() and bool(file.read_text(encoding="utf-8"))
+
+    await polled(lambda: get(jp_fetch, "verifications", verification), is_written)
     return int(file.read_text(encoding="utf-8"))
 
 
