@@ -10,6 +10,7 @@ import asyncio
 import gzip
 import http.server
 import json
+import struct
 import tempfile
 import threading
 import urllib.error
@@ -163,7 +164,7 @@ async def unpacked_twice(taker: Taker, hostile: bool) -> str:
 
 
 async def nested(taker: Taker, hostile: bool) -> str:
-    """A page of two hundred thousand elements, each in the one before."""
+    """A page of very many elements, each in the one before."""
     return await taker.call("fetch_url", url=f"{taker.pages}/{'deep' if hostile else 'plain'}")
 
 
@@ -243,24 +244,30 @@ def hostile_server() -> Iterator[tuple[Server, Path]]:
 
 @cache
 def _packed(megabytes: int) -> bytes:
-    packer, zeros = zlib.compressobj(9, zlib.DEFLATED, 31), bytes(1 << 20)
-    return b"".join(packer.compress(zeros) for _ in range(megabytes)) + packer.flush()
+    packer, zeros = zlib.compressobj(9, zlib.DEFLATED, -15), bytes(1 << 20)
+    # Each piece stands for itself: packing one is enough.
+    piece = packer.compress(zeros) + packer.flush(zlib.Z_FULL_FLUSH)
+    checksum = 0
+    for _ in range(megabytes):
+        checksum = zlib.crc32(zeros, checksum)
+    end = struct.pack("<II", checksum, megabytes << 20)
+    return b"\x1f\x8b\x08\0\0\0\0\0\x02\xff" + piece * megabytes + packer.flush() + end
 
 
-def _pages() -> dict[str, tuple[dict[str, str], bytes]]:
+def _pages(levels: int) -> dict[str, tuple[dict[str, str], bytes]]:
     text = {"Content-Type": "text/plain"}
     return {
         "/plain": ({"Content-Type": "text/html"}, b"<p>Hello</p>"),
         "/bomb": ({**text, "Content-Encoding": "gzip"}, _packed(1000)),
         "/twice": ({**text, "Content-Encoding": "gzip, gzip"}, gzip.compress(_packed(1000), 9)),
-        "/deep": ({"Content-Type": "text/html"}, b"<b>" * 200_000),
+        "/deep": ({"Content-Type": "text/html"}, b"<b>" * levels),
     }
 
 
 @contextmanager
-def strange_pages() -> Iterator[str]:
-    """A web server of pages nobody would want; its address."""
-    pages = _pages()
+def strange_pages(levels: int = 200_000) -> Iterator[str]:
+    """A web server of pages nobody would want, one of so many elements in one another; its address."""
+    pages = _pages(levels)
 
     class Strange(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:

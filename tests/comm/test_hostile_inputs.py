@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.hostile import INPUTS, Cost, costs, hostile_server, strange_pages
+from tests._helpers.long_tests import rounds
 
 _MOST_BUSY_MS = 1_500
 _MOST_MEMORY_MB = 200
@@ -36,7 +37,7 @@ _ANSWERS = {
 @pytest.fixture(scope="module")
 def taken() -> Iterator[dict[str, Cost]]:
     """What each input cost."""
-    with hostile_server() as (server, root), strange_pages() as pages:
+    with hostile_server() as (server, root), strange_pages(rounds(20_000, 200_000)) as pages:
         yield asyncio.run(costs(server, root, pages))
 
 
