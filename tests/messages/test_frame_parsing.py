@@ -25,6 +25,7 @@ from hdsp_agent.messages import (
 )
 from tests.messages._helpers.vocabulary_samples import arms, json_values, minimal, wires
 
+from .._helpers.long_tests import rounds
 from .._helpers.timing import processor_time
 
 LIMIT = 1_000_000
@@ -247,7 +248,7 @@ def mutated(draw: st.DrawFn) -> str:
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
-@settings(PATIENT, max_examples=600)
+@settings(PATIENT, max_examples=rounds(200, 1_200))
 @given(st.text() | st.binary() | mutated() | json_values.map(json.dumps))
 @example("\ud800")
 def test_nothing_makes_parsing_fail(message: str | bytes) -> None:

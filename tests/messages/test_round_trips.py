@@ -14,6 +14,7 @@ from hdsp_agent import messages
 from hdsp_agent.errors import InvalidSetting
 from hdsp_agent.messages import AckFailed, AckOk, ErrorBody, ServerAck, error_body
 from hdsp_agent.wire import WireModel
+from tests._helpers.long_tests import rounds
 from tests.messages._helpers.vocabulary_samples import arms, both, full, wires
 
 UNIONS = {
@@ -55,7 +56,11 @@ def test_the_union_finds_the_model_by_its_tag(name: str, model: type[WireModel])
 
 
 @pytest.mark.parametrize("name", UNIONS)
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    deadline=None,
+    max_examples=rounds(50, 300),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 @given(data=st.data())
 def test_anything_a_union_accepts_survives_the_wire(name: str, data: st.DataObject) -> None:
     model = data.draw(st.sampled_from(arms(UNIONS[name])))
