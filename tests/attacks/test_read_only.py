@@ -11,6 +11,7 @@ from tornado.httpclient import HTTPClientError
 
 from hdsp_agent.comm.rest._rest_endpoint import endpoint_of
 from hdsp_agent.comm.services import Services
+from tests._helpers.long_tests import rounds
 from tests.attacks._helpers.people import READER, server_of
 from tests.attacks._helpers.planted_data import KEY, plant, snapshot
 from tests.attacks._helpers.raw_http import request
@@ -56,13 +57,14 @@ async def test_a_reader_changes_nothing_over_any_route(
     assert {path.rpartition("/")[2] for path in refused} == {"comm", "mcp", "mcp-login", *gone}
     assert sum(status == 200 for status, _ in seen.values()) > 20, seen
     assert not any(KEY in text for _, text in seen.values())
-    for route in routes_of(jp_serverapp):
+    for number, route in enumerate(routes_of(jp_serverapp)):
         path = route.path(planted.values)
         for method in METHODS:
             declared = endpoint_of(getattr(route.handler, method.lower()))
             if declared is not None and declared.action == "read":
                 continue
-            for body in BODIES:
+            # In turn, if not all of them.
+            for body in BODIES[number % rounds(len(BODIES), 1) :: rounds(len(BODIES), 1)]:
                 answer = await request(jp_http_port, method, path, READER, body)
                 if declared is not None:
                     assert (answer.status, json.loads(answer.body)["code"]) == (403, "not_allowed"), (method, path)
