@@ -32,9 +32,20 @@ class Server:
     def __init__(self, home: SharedHome) -> None:
         self.home = home
         self.is_allowed = True
+        self.asked = 0
         memories = Memories(home.folder.root.parent, ME, lambda folder: None)
-        self.sharing = MemorySharing(home.memory, memories.folder, lambda: self.is_allowed)
+        self.sharing = MemorySharing(home.memory, memories.folder, self._tell_whether)
         self.jobs = MemoryJobs(home.memory, self.sharing)
+
+    def _tell_whether(self) -> bool:
+        self.asked += 1
+        return self.is_allowed
+
+    async def forbid(self) -> None:
+        """Forbid memory; return when this has been seen, and what was allowed before is done."""
+        self.is_allowed = False
+        asked = self.asked
+        await until(lambda: self.asked > asked)
 
     def note(self, text: str) -> None:
         self.home.notes.add(text, day="2026-11-30")
@@ -115,6 +126,23 @@ async def test_where_nothing_is_shared_deleting_begins_nothing(
         assert admin.execute("SELECT count(*) FROM memory_people").fetchone() == (0,)
 
 
+async def test_nothing_is_shared_that_is_forbidden_while_the_thread_waits(
+    two: tuple[Server, Server], postgres_database: TasksDatabase
+) -> None:
+    here, _ = two
+    here.sharing.start(ME)
+    try:
+        assert await asyncio.to_thread(here.sharing.bring_up_to_date, ME)
+        here.is_allowed = False
+        here.note("the first")
+        here.sharing.changed(ME)
+        asked = here.asked
+        await until(lambda: here.asked > asked)
+    finally:
+        await asyncio.to_thread(here.sharing.stop)
+    assert versions(postgres_database, "profile.md") == []
+
+
 async def test_a_server_that_is_forbidden_memory_while_it_runs_waits_until_it_is_allowed(
     two: tuple[Server, Server], postgres_database: TasksDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,7 +153,7 @@ async def test_a_server_that_is_forbidden_memory_while_it_runs_waits_until_it_is
         here.note("the first")
         here.sharing.changed(ME)
         await until(lambda: versions(postgres_database, "profile.md"))
-        here.is_allowed = False
+        await here.forbid()
         here.note("the second")
         here.sharing.changed(ME)
         assert not await asyncio.to_thread(here.sharing.bring_up_to_date, ME)
@@ -133,7 +161,7 @@ async def test_a_server_that_is_forbidden_memory_while_it_runs_waits_until_it_is
         assert sent is not None and "the second" not in sent
         here.is_allowed = True
         await until(lambda: "the second" in str(versions(postgres_database, "profile.md")[-1]))
-        here.is_allowed = False
+        await here.forbid()
         here.note("the third")
     finally:
         await asyncio.to_thread(here.sharing.stop)

@@ -218,6 +218,9 @@ class MemorySharing:
                 # If nobody asked, people may have changed files by hand all the same.
                 due = dict(self._asked) if self._failed else self._waiting() or dict(self._asked)
                 owners = self._promising() if is_last else due
+                # It may have been forbidden during the wait.
+                if not self._is_allowed():
+                    owners = {}
             for owner, ticket in owners.items():
                 self._sync(owner, ticket)
             if is_last:
