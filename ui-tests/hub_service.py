@@ -1,4 +1,7 @@
-"""The hub service with a month of use, for stories of its pages. Says in one line where it is; ends when its input does."""
+"""The hub service with a month of use, for stories. Says in one line where it is; ends when its input does.
+
+Its argument is where a model is that a story plays.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +33,12 @@ POLICIES = """
         protocol: openai
         url: {url}/v1
         models:
-          qwen3: {{input_price: 0.1, output_price: 0.4, context_window: 32768}}
+          qwen3: {{input_price: 0.1, output_price: 0.4, context_window: 32768}}{played}
     budgets:
       - {{money: 500, period: month, per: all}}
     default:
-      models: [qwen3]
+      models: {models}
+      default_model: {first}
       budgets:
         - {{tokens: 200000, period: day, per: user}}
     groups:
@@ -47,8 +51,21 @@ POLICIES = """
         fixed: {{autoApprovalEnabled: false}}
         limits: {{allowed_modes: [ask, code], allow_memory: false}}
 """
+PLAYED = """
+      played:
+        protocol: openai
+        url: {url}/v1
+        models:
+          played: {{input_price: 1, output_price: 4, context_window: 128000}}"""
 PEOPLE = ("ada", "bob", "chae", "dora", "emil", "fumi", "gil", '<b title="x">hana</b>')
 DAYS = 31
+
+
+def policies(url: str, played: str = "") -> str:
+    """Those of the service; everybody's model is the one that a story plays, if there is one."""
+    if played:
+        return POLICIES.format(url=url, played=PLAYED.format(url=played), models="[played, qwen3]", first="played")
+    return POLICIES.format(url=url, played="", models="[qwen3]", first="qwen3")
 
 
 async def fill(running: RunningService) -> None:
@@ -154,7 +171,7 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         async with (
             raw_server(endlessly) as server,
-            running_service(Path(folder), POLICIES.format(url=server.url)) as running,
+            running_service(Path(folder), policies(server.url, *sys.argv[1:])) as running,
         ):
             await fill(running)
             asked = asyncio.create_task(running.chat("ada-token", stream=True))

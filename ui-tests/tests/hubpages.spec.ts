@@ -1,16 +1,10 @@
-import { spawn } from 'child_process';
-import { once } from 'events';
-import * as path from 'path';
-import { createInterface } from 'readline';
-
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { expect, test as base } from '@playwright/test';
 
+import { HubService } from '../hubservice';
 import { IS_LONG, LONG_ONLY } from '../longtests';
 
-const ROOT = path.resolve(__dirname, '../..');
-const PYTHON = path.join(ROOT, '.venv/bin/python');
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 interface IFixtures {
@@ -24,25 +18,9 @@ interface IFixtures {
 const test = base.extend<IFixtures>({
   // eslint-disable-next-line no-empty-pattern -- Playwright reads from the pattern what a fixture needs.
   service: async ({}, use) => {
-    const program = spawn(
-      PYTHON,
-      [path.join(ROOT, 'ui-tests/hub_service.py')],
-      {
-        cwd: ROOT,
-        env: { ...process.env, PYTHONPATH: ROOT },
-        stdio: ['pipe', 'pipe', 'inherit']
-      }
-    );
-    const ended = once(program, 'exit');
-    const [url] = await Promise.race([
-      once(createInterface(program.stdout), 'line'),
-      ended.then(() => {
-        throw new Error('The hub service did not start');
-      })
-    ]);
-    await use(String(url));
-    program.stdin.end();
-    await ended;
+    const service = await HubService.start();
+    await use(service.url);
+    await service.dispose();
   }
 });
 

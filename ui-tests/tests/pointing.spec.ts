@@ -1,3 +1,6 @@
+import { readdirSync, rmSync } from 'fs';
+import * as path from 'path';
+
 import { expect, test } from '../chat';
 import { OpenNotebook } from '../notebooks';
 import { LONG_ONLY } from '../longtests';
@@ -9,8 +12,13 @@ test('a message points at a section, a terminal, a checkpoint and a conversation
   chat,
   lab,
   model,
-  notebooks
+  notebooks,
+  sharedServer
 }) => {
+  // A file that another story left may be found a moment later, and be the first.
+  for (const name of readdirSync(sharedServer.root)) {
+    rmSync(path.join(sharedServer.root, name), { recursive: true });
+  }
   const { page, panel } = lab;
   const chips = chat.composer.getByRole('list', { name: 'Attachments' });
   const options = panel.getByRole('option');
