@@ -22,7 +22,7 @@ from hdsp_agent._storage_dir import default_storage_backend
 from ._helpers.kernel_ports import divide_ports
 from ._helpers.long_tests import left_for_later
 from ._helpers.object_store import S3Server, s3_server
-from ._helpers.postgres import PostgresCluster, TasksDatabase, postgres_cluster
+from ._helpers.postgres import PostgresCluster, TasksDatabase, postgres_cluster, quick_place
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
@@ -136,7 +136,7 @@ def storage_backend(
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresCluster]:
     """A PostgreSQL server of this test process."""
-    with postgres_cluster() as cluster:
+    with postgres_cluster(quick_place()) as cluster:
         yield cluster
 
 

@@ -153,13 +153,13 @@ def postgres_server() -> Iterator[str]:
 
 
 @contextmanager
-def postgres_cluster() -> Iterator[PostgresCluster]:
-    """The same, to be stopped and started. Skips where there is none."""
+def postgres_cluster(place: Path = Path("/tmp")) -> Iterator[PostgresCluster]:
+    """The same, to be stopped and started, with its files in this place. Skips where there is none."""
     programs = _programs()
     if programs is None:
         pytest.skip(_MISSING)
     # It does not run as root, and whoever runs it must reach its folder.
-    folder = Path(tempfile.mkdtemp(prefix="hdsp-postgres-", dir=_quick_place()))
+    folder = Path(tempfile.mkdtemp(prefix="hdsp-postgres-", dir=place))
     data, port = folder / "data", free_port()
     cluster = PostgresCluster(f"127.0.0.1:{port}", data, programs)
     try:
@@ -178,8 +178,8 @@ def postgres_cluster() -> Iterator[PostgresCluster]:
         shutil.rmtree(folder)
 
 
-def _quick_place() -> Path:
-    """Memory, if there is enough of it: each test copies the hundreds of files of a database."""
+def quick_place() -> Path:
+    """Where a test's database is made soonest. In memory, if there is enough of it: each copies the hundreds of files of a database."""
     memory = Path("/dev/shm")
     if os.access(memory, os.W_OK | os.X_OK) and shutil.disk_usage(memory).free > _LARGE:
         return memory

@@ -32,7 +32,6 @@ from ._helpers.story_records import nothing_was_lost
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(rounds(1_800, 7_200))]
 
 
-@pytest.mark.long
 async def test_two_people_work_while_database_and_service_are_killed(tmp_path: Path) -> None:
     async with small_hub(tmp_path) as (story, cluster):
         with told_with(story):
