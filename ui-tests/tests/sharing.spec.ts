@@ -3,7 +3,7 @@ import * as path from 'path';
 import { Chat, expect, test } from '../chat';
 import { HubService } from '../hubservice';
 
-test('a conversation of a hub is shared as a link, read by others, and taken back', async ({
+test('a conversation of a hub is shared as a link, and read by others', async ({
   context,
   lab,
   model,
